@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The statistics a reclaim developer puts beside a table: mean and deviation of a few runs, whether
+ * two sets of runs differ (Welch's t), whether two latency distributions differ (Mann-Whitney), and
+ * how sure "k of n failed" is (Clopper-Pearson).
+ *
+ * Sources: B. L. Welch, Biometrika 34 (1947); Mann and Whitney, Ann. Math. Statist. 18 (1947), with
+ * tie correction; Clopper and Pearson, Biometrika 26 (1934); regularised incomplete beta function
+ * by its continued fraction (DLMF 8.17.22, Lentz). tests/unit/test_stats.c checks each against
+ * published values to 1e-6.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "hist.h"
+
+struct stats {
+	size_t n;
+	double min, max, mean;
+	double m2; /* sum of squared deviations (Welford, Technometrics 4, 1962) */
+};
+
+void stats_init(struct stats *s);
+void stats_add(struct stats *s, double value);
+/* Sample standard deviation (n - 1); 0 for fewer than two values. */
+double stats_deviation(const struct stats *s);
+
+struct welch {
+	double t, df, p; /* p two-sided */
+};
+/* 0, or -EINVAL when a side has fewer than two values or both deviations are 0. */
+int stats_welch(const struct stats *a, const struct stats *b, struct welch *ret);
+
+struct mann_whitney {
+	double u, z, p;	    /* normal approximation with tie correction, p two-sided */
+	double superiority; /* P(b > a) + P(b = a) / 2 */
+};
+/* Of two histograms, each bucket a tie. 0, or -EINVAL when a side is empty or all values tie. */
+int stats_mann_whitney(const struct hist *a, const struct hist *b, struct mann_whitney *ret);
+
+/* Two-sided Clopper-Pearson interval of @k of @n at @confidence (0.95); @n >= 1, @k <= @n. */
+void stats_binomial_bound(size_t k, size_t n, double confidence, double *ret_low, double *ret_high);
+
+/* I_x(a, b), the regularised incomplete beta function; a, b > 0, 0 <= x <= 1. */
+double stats_beta_inc(double a, double b, double x);

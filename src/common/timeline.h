@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What was sampled at each tick: parallel columns of 64-bit numbers that grow together.
+ *
+ * A column whose values are all KFILE_ABSENT could not be measured and is left out of documents.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum series {
+	SERIES_T_NS, /* since the workers were released */
+	SERIES_PROGRESS,
+	SERIES_MEMCG_CURRENT_BYTES,
+	SERIES_MEMCG_SWAP_BYTES,
+	SERIES_RECLAIMABLE_BYTES, /* on the LRU lists and evictable */
+	SERIES_SWAP_FREE_BYTES,
+	SERIES_LIMIT_HITS,
+	SERIES_OOM_KILLS,
+	SERIES_RECLAIM_PASSES,
+	SERIES_PASSES_IN_FLIGHT,
+	SERIES_THROTTLED,
+	SERIES_NR_ISOLATED, /* node-wide, anon and file */
+	SERIES_PSI_SOME_US,
+	SERIES_PSI_FULL_US,
+	SERIES_COUNT
+};
+/* "t_ns", "progress", … as in the result document. */
+extern const char *const series_names[SERIES_COUNT];
+
+struct sample {
+	uint64_t v[SERIES_COUNT];
+};
+
+struct timeline {
+	struct sample *samples;
+	size_t nr;
+	size_t capacity;
+};
+
+void sample_init(struct sample *s); /* all KFILE_ABSENT */
+/* 0 or -ENOMEM. Reserve before the run: the supervisor must not allocate while it samples. */
+int timeline_reserve(struct timeline *t, size_t capacity);
+/* Appends. When full, every second sample is dropped first, so a long run keeps its shape in bounded
+ * memory. 0, or -ENOMEM when nothing was reserved. */
+int timeline_add(struct timeline *t, const struct sample *s);
+void timeline_free(struct timeline *t);
