@@ -60,13 +60,18 @@ static inline void hist_record(struct hist *h, uint64_t value)
 }
 
 void hist_init(struct hist *h);
-/* Lowest and highest value of bucket @index, both inclusive. */
+/* Lowest and highest value of bucket @index (< HIST_BUCKETS), both inclusive; the top bucket's
+ * do not cover what overflowed. */
 void hist_bounds(size_t index, uint64_t *ret_lo, uint64_t *ret_hi);
 /* Adds @from to @to; the result is as if every value had been recorded in @to. */
 void hist_merge(struct hist *to, const struct hist *from);
 /* Adds @n values of @value (for histograms aggregated elsewhere, in BPF say). */
 void hist_record_n(struct hist *h, uint64_t value, uint64_t n);
+/* Makes a histogram whole whose writer was killed within hist_record(): count becomes the sum of the
+ * buckets, min and max are brought into the outermost ones' bounds. No-op on a whole one. */
+void hist_settle(struct hist *h);
 double hist_mean(const struct hist *h);
 /* The smallest bucket's upper bound that at least @percent (0 … 100) of the values do not exceed,
- * never above max; 0 for an empty histogram. */
+ * never above max; so it overstates by at most 2^-7 = 0.8 % and never understates. max where the
+ * percentile is among what overflowed; 0 for an empty histogram. */
 uint64_t hist_percentile(const struct hist *h, double percent);

@@ -3,9 +3,11 @@
  * What a memcg says of itself: memory.stat and memory.events (v2), memory.stat and
  * memory.oom_control (v1), in one struct of v2 names and bytes or events.
  *
- * Text in, struct out. A field that this kernel or version does not have stays KFILE_ABSENT:
- * v1 has no pgscan/pgsteal at all, and v2 before 6.8 has no pgscan_direct split in every kernel.
- * v1 files count the subtree in total_*, which is what is taken.
+ * Text in, struct out. A field that this kernel or version does not have stays KFILE_ABSENT: v1 has
+ * no pgscan/pgsteal at all, older v2 files only their sum without pgscan_direct, and only recent
+ * ones say pswpin/pswpout. A file's value of 2^64 - 1 cannot be told from an absent one. v1 files
+ * count the subtree in total_*, which is what is taken; total_rss and total_cache are what v2 calls
+ * anon and file.
  */
 #pragma once
 

@@ -17,23 +17,27 @@
 
 struct stats {
 	size_t n;
-	double min, max, mean;
+	double min, max; /* INFINITY, -INFINITY while n is 0 */
+	double mean;
 	double m2; /* sum of squared deviations (Welford, Technometrics 4, 1962) */
 };
 
 void stats_init(struct stats *s);
-void stats_add(struct stats *s, double value);
-/* Sample standard deviation (n - 1); 0 for fewer than two values. */
+void stats_add(struct stats *s, double value); /* finite */
+/* Sample variance and standard deviation (n - 1); 0 for fewer than two values. */
+double stats_variance(const struct stats *s);
 double stats_deviation(const struct stats *s);
 
 struct welch {
-	double t, df, p; /* p two-sided */
+	double t, df, p; /* t > 0: a's mean is the larger; p two-sided */
 };
 /* 0, or -EINVAL when a side has fewer than two values or both deviations are 0. */
 int stats_welch(const struct stats *a, const struct stats *b, struct welch *ret);
 
 struct mann_whitney {
-	double u, z, p;	    /* normal approximation with tie correction, p two-sided */
+	double u;	    /* pairs in which b is the larger, and half of those that tie */
+	double z, p;	    /* normal approximation with tie and continuity correction (as R's
+			     * wilcox.test(exact = FALSE)), p two-sided */
 	double superiority; /* P(b > a) + P(b = a) / 2 */
 };
 /* Of two histograms, each bucket a tie. 0, or -EINVAL when a side is empty or all values tie. */
