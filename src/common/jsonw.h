@@ -3,7 +3,8 @@
  * A streaming JSON writer: no heap, exact 64-bit integers, no NaN, every string escaped (invalid
  * UTF-8 becomes U+FFFD). Nesting and commas are kept by the writer; a misuse is an assertion.
  *
- * Indentation by two blanks, arrays of numbers on one line. The decimal point is a point in every
+ * Indentation by two blanks; what is inside an inline container is on its line. The top-level value
+ * ends with a newline when it is a container. The decimal point is a point in every
  * locale. Errors are the stream's: check ferror() or fclose().
  */
 #pragma once
@@ -20,13 +21,14 @@ struct jsonw {
 	FILE *out;
 	unsigned int depth;
 	bool in_array[JSONW_DEPTH];
-	bool inline_array[JSONW_DEPTH];
+	bool inlined[JSONW_DEPTH];
 	bool has_items[JSONW_DEPTH];
 	bool after_key;
 };
 
 void jsonw_init(struct jsonw *w, FILE *out);
 void jsonw_object_begin(struct jsonw *w);
+void jsonw_object_begin_inline(struct jsonw *w); /* with all that is in it on one line */
 void jsonw_object_end(struct jsonw *w);
 void jsonw_array_begin(struct jsonw *w);
 void jsonw_array_begin_inline(struct jsonw *w); /* whole array on one line */

@@ -18,6 +18,9 @@ enum metric_id {
 	METRIC_MAJOR_FAULTS,
 	METRIC_MINOR_FAULTS,
 	METRIC_OBJECTS_COMPILED,
+	METRIC_ROUNDS,
+	METRIC_ROUND_NS,
+	METRIC_OOM_KILLS_PER_ROUND,
 	METRIC_OOM_KILLS,
 	METRIC_OOM_EVENTS,
 	METRIC_LIMIT_HITS,
@@ -46,6 +49,17 @@ enum metric_id {
 	METRIC_LONGEST_STALL_NS,
 	METRIC_KILL_LATENCY_NS,
 	METRIC_LONGEST_D_STATE_NS,
+	METRIC_PROTECTED_BYTES,
+	METRIC_PROTECTED_EXPECTED_BYTES,
+	METRIC_PROTECTED_LOSS,
+	METRIC_PROTECTED_RECLAIM_SHARE,
+	METRIC_PROTECTED_MAJOR_FAULTS,
+	METRIC_PROTECTED_MAJOR_FAULTS_BASE,
+	METRIC_PROTECTED_FAULT_RATIO,
+	METRIC_EXCESS_RECLAIMED,
+	METRIC_SIBLING_MARGIN_BYTES,
+	METRIC_WORST_OVERSHOOT,
+	METRIC_OVERSHOOT_SHARE,
 	METRIC_COUNT
 };
 
@@ -57,7 +71,7 @@ enum metric_better {
 
 struct metric {
 	const char *name;
-	const char *unit; /* "count", "ns", "us", "bytes", "pages", "ratio", "per_s" */
+	const char *unit; /* "count", "ns", "us", "bytes", "pages", "ratio", "per_s", "bytes_per_s" */
 	enum metric_better better;
 	const char *help;
 };

@@ -3,9 +3,14 @@
  * What was sampled at each tick: parallel columns of 64-bit numbers that grow together.
  *
  * A column whose values are all KFILE_ABSENT could not be measured and is left out of documents.
+ *
+ * Memory is bounded and the run's length is not: when the reserved room is full, every second sample
+ * goes and from then on only every second new one stays, so all ages keep the same density. The
+ * newest sample is always the last entry, whatever its turn.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,12 +42,16 @@ struct timeline {
 	struct sample *samples;
 	size_t nr;
 	size_t capacity;
+	uint64_t added;	       /* samples offered so far */
+	unsigned int halvings; /* one of 2^halvings samples stays */
 };
 
 void sample_init(struct sample *s); /* all KFILE_ABSENT */
-/* 0 or -ENOMEM. Reserve before the run: the supervisor must not allocate while it samples. */
+/* Room for @capacity samples (at least 2), touched. 0 or -ENOMEM. Call it before the run: the
+ * supervisor must not allocate while it samples. */
 int timeline_reserve(struct timeline *t, size_t capacity);
-/* Appends. When full, every second sample is dropped first, so a long run keeps its shape in bounded
- * memory. 0, or -ENOMEM when nothing was reserved. */
+/* Makes @s the last entry. 0, or -ENOMEM when nothing was reserved. */
 int timeline_add(struct timeline *t, const struct sample *s);
+/* Whether any sample has a value in @series. */
+bool timeline_has(const struct timeline *t, enum series series);
 void timeline_free(struct timeline *t);
