@@ -22,6 +22,7 @@ add_library(squeeze_options INTERFACE)
 target_compile_definitions(squeeze_options INTERFACE _GNU_SOURCE SQUEEZE_VERSION="${PROJECT_VERSION}")
 target_compile_options(squeeze_options INTERFACE
 	-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+	-Wno-missing-field-initializers # tables that leave out what is 0 are meant
 	-Wformat=2 -Wvla -Wundef -Wimplicit-fallthrough -fno-common -fno-strict-aliasing)
 target_include_directories(squeeze_options INTERFACE ${PROJECT_SOURCE_DIR}/src/common)
 if(SQUEEZE_WERROR)

@@ -29,6 +29,8 @@ struct arena;
 int arena_open(const char *tool, struct arena **ret, struct fail *f);
 /* The prefix of all our names: "squeeze-usemem-1234". */
 const char *arena_name(const struct arena *a);
+/* The guard's pid, for tests and for whoever lists the processes of a run. */
+pid_t arena_guard_pid(const struct arena *a);
 /* The undo stack's height now; arena_undo_to() undoes everything made since. */
 unsigned int arena_mark(const struct arena *a);
 int arena_undo_to(struct arena *a, unsigned int mark, struct fail *f);

@@ -99,5 +99,7 @@ pid_t cgroup_fork(const struct cgroup *cg, int *ret_pidfd, struct fail *f);
 /* SIGKILL to everything in the group (cgroup.kill, else a loop over cgroup.procs until none is
  * left to signal). 0 or -errno. */
 int cgroup_kill(const struct cgroup *cg);
+/* As above for one directory of one hierarchy, for the guard, which has only paths. */
+int cgroup_kill_at(int dir_fd);
 /* Waits until no process is left, at most @timeout_ns. 0 or -ETIMEDOUT. */
 int cgroup_wait_empty(const struct cgroup *cg, uint64_t timeout_ns);

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void fill(struct fail *f, int err, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 3, 0)))
+fill(struct fail *f, int err, const char *fmt, va_list ap)
 {
 	f->err = err;
 	if (vsnprintf(f->what, sizeof(f->what), fmt, ap) < 0)

@@ -36,14 +36,21 @@ enum throttle_reason {
 };
 
 struct probe_counts {
-	uint64_t passes_begun; /* memcg and direct reclaim */
+	/* Memcg and direct reclaim. In flight are begun - ended; the counts of different CPUs are read one
+	 * after the other, so ended may be ahead by what went on meanwhile: then 0 are in flight. */
+	uint64_t passes_begun;
 	uint64_t passes_ended;
+	uint64_t passes_in_flight_peak; /* the most at one time, also between two reads */
 	uint64_t softlimit_passes;
-	uint64_t scanned_pages;
+	uint64_t softlimit_reclaimed_pages;
+	uint64_t scanned_pages;	       /* on the inactive lists, as the kernel's pgscan */
+	uint64_t active_scanned_pages; /* taken off the active lists, to age them */
 	uint64_t reclaimed_pages;
 	uint64_t reclaim_time_ns;
+	uint64_t throttled_total; /* for whatever reason, also one that we do not know */
 	uint64_t throttled[THROTTLE_NR];
 	uint64_t throttled_ns;
+	uint64_t throttled_reason_ns[THROTTLE_NR];
 	uint64_t oom_victims; /* oom:mark_victim */
 };
 
@@ -56,7 +63,8 @@ struct probe_options {
 
 /* Opens the best back end that works (or the one forced) for @groups, before any worker is spawned.
  * 0, or -errno when the forced one does not work; `auto` ends at files and cannot fail but for
- * memory. @ret_why says why a better one was passed over ("" if none was). */
+ * memory. @ret_why says why a better one was passed over ("" if none was). @host and @groups must
+ * outlive the probe. Groups below @groups are counted with them: pass the top ones only. */
 int probe_open(const struct probe_options *options, const struct cgroup_host *host,
 	       const struct cgroup *groups, size_t nr_groups, struct probe **ret,
 	       char ret_why[TEXT_SIZE], struct fail *f);
@@ -67,7 +75,9 @@ int probe_start(struct probe *p, struct fail *f);
 /* The counts so far; cheap, allocates nothing; called at every tick. */
 int probe_read(struct probe *p, struct probe_counts *ret);
 /* At the end, before the groups are removed: adds the histograms reclaim_latency (ns), pass_scanned
- * and pass_reclaimed (pages) and the worst passes to @run where the back end has them. */
+ * and pass_reclaimed (pages), pass_overshoot (reclaimed in percent of the pass's goal) and the worst
+ * passes to @run where the back end has them, and a note where it knows that it missed something.
+ * 0 or -ENOMEM. */
 int probe_collect(struct probe *p, struct run_result *run);
 void probe_close(struct probe *p); /* accepts NULL */
 /* "bpf", "perf" or "files". */

@@ -24,7 +24,7 @@ struct snapshot {
 	uint64_t current_bytes;
 	uint64_t swap_bytes; /* v1: memsw usage - usage */
 	uint64_t limit_hits; /* v2 memory.events max, v1 memory.failcnt */
-	struct psi psi;	     /* of the memcg (v2), KFILE_ABSENT without */
+	struct psi psi;	     /* of the group in the v2 hierarchy, KFILE_ABSENT without */
 	struct vmstat nodes; /* the sum of the nodes */
 	uint64_t swap_free_bytes;
 	uint64_t swap_total_bytes;

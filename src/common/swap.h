@@ -6,6 +6,11 @@
  * auto: existing swap with enough room, else zram, else a loop file. Our own device gets the
  * highest free priority above existing swap only if @shared_ok (--swap-shared-ok): it would divert
  * everybody's swap. zram made by `zram` under the same condition.
+ *
+ * Swap that another run of ours has made (label sqz-<pid>) is not "existing": it goes away with that
+ * run. Two runs may each have a zram or file device at the same time; the kernel fills them in turn, and
+ * a guard takes a device away only when no other live run has pages on it. A slow (delay) device takes
+ * no company: it would slow the other down.
  */
 #pragma once
 
@@ -24,15 +29,35 @@ struct swap_spec {
 	enum swap_kind kind;
 	uint64_t size_bytes;   /* 0: chosen by the plan */
 	unsigned int delay_ms; /* SWAP_DELAY */
+	bool measure;	       /* time the device before swapon: latency_ns below */
 };
 
 /* "auto", "zram:1G", "delay:50ms", "delay:50:512M" (plain number = ms). 0, -EINVAL, -ERANGE. */
 int swap_spec_parse(const char *s, struct swap_spec *ret);
 
+/* What the decision rests on; gathered by swap_plan(), made up by tests. */
+struct swap_host {
+	bool may_swapon; /* CAP_SYS_ADMIN */
+	bool have_zram, have_loop, have_delay;
+	uint64_t foreign_total_bytes; /* active swap that is not of a run of ours */
+	uint64_t foreign_free_bytes;
+	bool own_kind_active;  /* another run of ours has swap active … */
+	bool own_delay_active; /* … on a dm-delay device */
+	uint64_t mem_available_bytes;
+	uint64_t disk_free_bytes; /* where images go */
+	bool disk_is_memory;	  /* images would be in tmpfs or ramfs */
+};
+/* The pure part of swap_plan(). */
+int swap_decide(const struct swap_spec *spec, uint64_t needed_bytes, bool shared_ok,
+		const struct swap_host *host, struct swap_spec *ret_resolved, struct fail *f);
+
 struct swap_state {
 	enum swap_kind kind;   /* what was really taken; never SWAP_AUTO after swap_prepare() */
 	char device[PATH_MAX]; /* ours, "" for existing and none */
-	uint64_t usable_bytes; /* what the memcg can use: free, and every ancestor's limit */
+	int priority;	       /* our device's, -1: the kernel's choice */
+	uint64_t latency_ns;   /* of one page (device_latency.h); 0: not measured */
+	uint64_t usable_bytes; /* our device, or what is free; the caller takes the least of this and
+				* cgroup_swap_room() */
 	struct swap_info infos[4];
 	size_t nr_infos;
 };
