@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Debian's packages of any suite, by apt, without touching the host's apt.
 #
@@ -5,76 +6,76 @@
 # names are exchanged.  State, cache, status and hooks are private, so neither
 # the host's lists nor its package database can change.
 
-readonly LAB_SUITES='bullseye bookworm bookworm-updates bookworm-backports
-	trixie trixie-updates trixie-backports forky sid experimental'
+readonly LAB_SUITES="bullseye bookworm bookworm-updates bookworm-backports \
+trixie trixie-updates trixie-backports forky sid experimental"
 readonly LAB_SECURITY_SUITES='bullseye-security bookworm-security trixie-security'
 readonly LAB_APT=$LAB_CACHE/apt
 readonly LAB_LISTS_MAX_AGE_MIN=$((24 * 60))
 
-# Sources to start from: the host's, or (another mirror, tests) a file of the user's.
-apt_host() {
-	local -a opt=()
-	[[ -z ${SQUEEZE_LAB_SOURCES:-} ]] ||
-		opt=(-o "Dir::Etc::sourcelist=$SQUEEZE_LAB_SOURCES" -o Dir::Etc::sourceparts=/dev/null)
-	"$@" "${opt[@]}"
-}
-
 apt_private() { APT_CONFIG=$LAB_APT/apt.conf "$@"; }
 
-# One line per mirror: "main|security <tab> URI".
-apt_mirrors() {
-	# shellcheck disable=SC2016  # apt expands these
-	apt_host apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 'Component: main' |
-		awk '$1 ~ /^(oldoldstable|oldstable|stable|testing|unstable|bullseye|bookworm|trixie|forky|duke|sid|experimental)([-\/].*)?$/ {
-			kind = $1 ~ /-security$|\/updates$/ ? "security" : "main"
-			if (!(kind in seen)) print kind "\t" $2
-			seen[kind] = 1
-		}'
-}
-
+# Sources to start from: the host's, or (another mirror, tests) a file of the user's.
 apt_source_files() {
 	if [[ -n ${SQUEEZE_LAB_SOURCES:-} ]]; then
 		echo "$SQUEEZE_LAB_SOURCES"
 	else
 		find /etc/apt/sources.list /etc/apt/sources.list.d -type f \
-			\( -name '*.list' -o -name '*.sources' \) 2>/dev/null
+			\( -name '*.list' -o -name '*.sources' \) 2>/dev/null || true
 	fi
 }
 
-# apt_trust_of URI: the Signed-By and Trusted fields with which the host trusts that mirror.
-apt_trust_of() {
-	local -a files=()
-	mapfile -t files < <(apt_source_files)
-	((${#files[@]})) || return 0
-	awk -v uri="${1%/}" '
-		function flush_stanza() { if (hit) printf "%s", trust; hit = 0; trust = ""; keep = 0 }
-		FNR == 1 { flush_stanza() }
-		/^[[:space:]]*$/ { flush_stanza(); next }
-		/^#/ { next }
-		/^[[:space:]]/ { if (keep) trust = trust $0 "\n"; next }
-		{ keep = 0 }
-		/^URIs:/ { for (i = 2; i <= NF; i++) { u = $i; sub(/\/$/, "", u); if (u == uri) hit = 1 } }
-		/^(Signed-By|Trusted):/ { keep = 1; trust = trust $0 "\n" }
-		/^deb / && index($0, uri) {
-			if (match($0, /signed-by=[^] ]+/)) print "Signed-By: " substr($0, RSTART + 10, RLENGTH - 10)
-			if (match($0, /trusted=yes/)) print "Trusted: yes"
-			exit
+# apt_mirrors_in FILE: "main|security <tab> URI <tab> fields" for each Debian mirror in it.
+# Fields are the Signed-By and Trusted lines by which the host trusts the mirror,
+# with \v between their lines.  Read from the files and not from apt, which says
+# nothing of a mirror before its first "apt-get update".
+apt_mirrors_in() {
+	awk -v style="${1##*.}" '
+		function kind_of(suite) {
+			if (suite !~ /^(oldoldstable|oldstable|stable|testing|unstable|bullseye|bookworm|trixie|forky|duke|sid|experimental)([-\/].*)?$/) return ""
+			return suite ~ /-security$|\/updates$/ ? "security" : "main"
 		}
-		END { flush_stanza() }
-	' "${files[@]}" | awk '!seen[$0]++'
+		function put(uri, suite) {
+			if (kind_of(suite) != "" && uri ~ /^(https?|file|ftp|mirror[^:]*|copy):/)
+				print kind_of(suite) "\t" uri "\t" trust
+		}
+		function flush_stanza(  u, s, i, j, nu, ns) {
+			nu = split(uris, u, " "); ns = split(suites, s, " ")
+			for (i = 1; i <= nu && binary; i++) for (j = 1; j <= ns; j++) put(u[i], s[j])
+			uris = suites = trust = field = ""; binary = 0
+		}
+		/^[[:space:]]*#/ { next }
+		style == "list" {
+			if ($1 != "deb") next
+			trust = ""
+			if (match($0, /signed-by=[^] ]+/)) trust = trust "Signed-By: " substr($0, RSTART + 10, RLENGTH - 10) "\v"
+			if (match($0, /trusted=yes/)) trust = trust "Trusted: yes\v"
+			sub(/\[[^]]*\]/, "")
+			put($2, $3)
+			next
+		}
+		/^[[:space:]]*$/ { flush_stanza(); next }
+		/^[[:space:]]/ { if (field == "trust") trust = trust $0 "\v"; else if (field == "uris") uris = uris " " $0; else if (field == "suites") suites = suites " " $0; next }
+		{ field = ""; value = $0; sub(/^[^:]*:[[:space:]]*/, "", value) }
+		/^Types:/ { binary = value ~ /(^| )deb( |$)/ }
+		/^URIs:/ { uris = value; field = "uris" }
+		/^Suites:/ { suites = value; field = "suites" }
+		/^(Signed-By|Trusted):/ { trust = trust $0 "\v"; field = "trust" }
+		END { if (style != "list") flush_stanza() }
+	' "$1"
 }
 
+# The first mirror of each kind, as apt sources of all suites.
 apt_write_sources() {
-	local kind uri suites found=0
-	while IFS=$'\t' read -r kind uri; do
-		suites=$LAB_SUITES
-		[[ $kind == main ]] || suites=$LAB_SECURITY_SUITES
-		printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nArchitectures: amd64\n' "$uri" "$(echo $suites)"
-		apt_trust_of "$uri"
-		echo
-		found=1
-	done < <(apt_mirrors)
-	((found)) || die "$LAB_EX_UNKNOWN" "no Debian mirror in this machine's apt sources"
+	local file kind uri trust suites seen=
+	while read -r file; do apt_mirrors_in "$file"; done < <(apt_source_files) |
+		while IFS=$'\t' read -r kind uri trust; do
+			[[ $seen != *"$kind"* ]] || continue
+			seen+=" $kind"
+			suites=$LAB_SUITES
+			[[ $kind == main ]] || suites=$LAB_SECURITY_SUITES
+			printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nArchitectures: amd64\n' "$uri" "$suites"
+			printf '%s\n' "${trust//$'\v'/$'\n'}"
+		done
 }
 
 apt_write_config() {
@@ -102,6 +103,8 @@ apt_prepare() {
 	make_dir "$LAB_APT"/{state/lists/partial,cache/archives/partial}
 	lab_lock "$LAB_APT/lock"
 	apt_write_sources >"$LAB_APT/debian.sources.new"
+	[[ -s $LAB_APT/debian.sources.new ]] ||
+		die "$LAB_EX_UNKNOWN" "no Debian mirror in the apt sources: $(apt_source_files | paste -sd' ')"
 	apt_write_config >"$LAB_APT/apt.conf"
 	: >"$LAB_APT/status"
 	# Other sources than last time make the old lists worthless.
@@ -126,14 +129,29 @@ apt_refresh() {
 	mv "$LAB_APT/catalogue.new" "$LAB_APT/catalogue"
 }
 
-# The catalogue: version, kind (image|source), release or series, package, suite; one line each.
+# The catalogue: version, kind, release or series, package, suite; one line each.
+# Kinds: image, source, and broken: an image whose package of modules the mirror
+# has no more (Debian keeps the signed half of a split kernel longer).
 apt_write_catalogue() {
 	local suite file
 	# shellcheck disable=SC2016  # apt expands these
 	apt_private apt-get indextargets --format '$(RELEASE) $(FILENAME)' 'Created-By: Packages' |
 		while read -r suite file; do
 			apt_private /usr/lib/apt/apt-helper cat-file "$file" 2>/dev/null | catalogue_of_suite "$suite"
-		done | sort -u
+		done | sort -u | catalogue_join
+}
+
+catalogue_join() {
+	awk -F'\t' -v OFS='\t' '
+		$2 == "modules" { has[$1, $3] = 1; next }
+		{ line[++n] = $0 }
+		END {
+			for (i = 1; i <= n; i++) {
+				$0 = line[i]
+				if ($2 == "split") $2 = ($1, $3) in has ? "image" : "broken"
+				print
+			}
+		}'
 }
 
 catalogue_of_suite() {
@@ -141,15 +159,19 @@ catalogue_of_suite() {
 		function flush_package() {
 			if (pkg ~ /^linux-image-[0-9].*-amd64(-unsigned)?$/ && !meta) {
 				rel = pkg; sub(/^linux-image-/, "", rel); sub(/-unsigned$/, "", rel)
-				print ver "\timage\t" rel "\t" pkg "\t" suite
+				print ver "\t" (split_up ? "split" : "image") "\t" rel "\t" pkg "\t" suite
+			} else if (pkg ~ /^linux-modules-[0-9].*-amd64$/) {
+				rel = pkg; sub(/^linux-modules-/, "", rel)
+				print ver "\tmodules\t" rel "\t" pkg "\t" suite
 			} else if (pkg ~ /^linux-source-[0-9.]+$/) {
 				rel = pkg; sub(/^linux-source-/, "", rel)
 				print ver "\tsource\t" rel "\t" pkg "\t" suite
 			}
-			pkg = ver = ""; meta = 0
+			pkg = ver = ""; meta = split_up = 0
 		}
 		/^Package: / { pkg = $2 }
 		/^Version: / { ver = $2 }
+		/^Depends: .*linux-modules-/ { split_up = 1 }
 		/^Description: .*\(meta-package\)/ { meta = 1 }
 		/^$/ { flush_package() }
 		END { flush_package() }
@@ -166,7 +188,7 @@ apt_catalogue() {
 
 # apt_field PACKAGE VERSION FIELD
 apt_field() {
-	apt_private apt-cache show "$1=$2" | sed -n "s/^$3: //p" | head -n 1
+	apt_private apt-cache show "$1=$2" 2>/dev/null | sed -n "s/^$3: //p" | head -n 1
 }
 
 # apt_download PACKAGE VERSION DIRECTORY: the .deb's path on stdout.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # What every lab command shares: messages, exit codes, the cache, sizes.
 #
@@ -16,6 +17,9 @@ readonly LAB_EX_LAB=125       # anything else the lab could not do
 
 LAB_CACHE=${SQUEEZE_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/squeeze-lab}
 LAB_VERBOSE=${LAB_VERBOSE:-0}
+LAB_LOCKED=
+# Else "x=$(f)" goes on after an error inside f.
+shopt -s inherit_errexit
 
 # lab_self NAME: how messages and usage call the running command.
 lab_self() { LAB_SELF=$1; }
@@ -91,9 +95,11 @@ make_dir() {
 	mkdir -p -- "$@" 2>/dev/null || die "$LAB_EX_LAB" "cannot make the folder $*"
 }
 
-# lab_lock FILE: waits for the lock and keeps it on a descriptor until the end of the process.
+# lab_lock FILE: waits for the lock, once, and keeps it until the end of the process.
 lab_lock() {
 	local fd
+	[[ $LAB_LOCKED != *"|$1|"* ]] || return 0
+	LAB_LOCKED+="|$1|"
 	exec {fd}>"$1"
 	flock -n "$fd" || {
 		note "waiting for another lab command that holds $1"

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The lab's command lines and its failures, without a network and without booting anything: a mirror
+# of the test's own stands in for Debian's.
+# shellcheck disable=SC2030,SC2031,SC2154  # each test is a subshell; bats sets stderr_lines
+
+bats_require_minimum_version 1.5.0
+
+lab=$BATS_TEST_DIRNAME/../../lab
+
+setup_file() {
+	mirror=$BATS_FILE_TMPDIR/mirror
+	make_package "$mirror"
+	publish "$mirror" "$(sha256sum "$mirror/pool/image.deb" | cut -d' ' -f1)"
+	printf 'Types: deb\nURIs: file:%s\nSuites: bookworm\nComponents: main\nTrusted: yes\n' \
+		"$mirror" >"$BATS_FILE_TMPDIR/mirror.sources"
+}
+
+setup() {
+	mirror=$BATS_FILE_TMPDIR/mirror
+	export SQUEEZE_LAB_SOURCES=$BATS_FILE_TMPDIR/mirror.sources
+	export SQUEEZE_LAB_CACHE=$BATS_TEST_TMPDIR/cache
+}
+
+# make_package MIRROR: a kernel image package with next to nothing in it.
+make_package() {
+	local tree=$1/tree
+	mkdir -p "$tree"/{DEBIAN,boot,lib/modules/9.9.9-amd64/kernel/fs} "$1/pool"
+	echo image >"$tree/boot/vmlinuz-9.9.9-amd64"
+	echo CONFIG_SMP=y >"$tree/boot/config-9.9.9-amd64"
+	touch "$tree/lib/modules/9.9.9-amd64/modules.order"
+	printf 'Package: linux-image-9.9.9-amd64\nVersion: 9.9.9-1\nArchitecture: amd64\nMaintainer: test <test@localhost>\nDescription: test\n' \
+		>"$tree/DEBIAN/control"
+	dpkg-deb -b "$tree" "$1/pool/image.deb" >/dev/null
+}
+
+# publish MIRROR SHA256: package lists that give the image this checksum.
+publish() {
+	local dist=$1/dists/bookworm list=main/binary-amd64/Packages
+	mkdir -p "$dist/${list%/*}"
+	printf 'Package: linux-image-9.9.9-amd64\nVersion: 9.9.9-1\nArchitecture: amd64\nFilename: pool/image.deb\nSize: %s\nSHA256: %s\nDescription: test\n\n' \
+		"$(stat -c %s "$1/pool/image.deb")" "$2" >"$dist/$list"
+	printf 'Package: linux-image-9.8.1-amd64\nVersion: 9.8.1-1\nArchitecture: amd64\nDepends: linux-modules-9.8.1-amd64 (= 9.8.1-1)\nFilename: pool/none.deb\nSize: 1\nSHA256: %064d\nDescription: test\n\n' \
+		0 >>"$dist/$list"
+	printf 'Suite: bookworm\nCodename: bookworm\nArchitectures: amd64\nComponents: main\nDate: Tue, 01 Dec 2026 00:00:00 UTC\nSHA256:\n %s %s %s\n' \
+		"$(sha256sum "$dist/$list" | cut -d' ' -f1)" "$(stat -c %s "$dist/$list")" "$list" >"$dist/Release"
+}
+
+# refused WORDS COMMAND...: nothing on stdout, one line with the words, the hint, exit 64.
+refused() {
+	local words=$1
+	shift
+	run --separate-stderr "$@"
+	[ "$status" -eq 64 ] || { echo "exit $status: $*"; return 1; }
+	[ -z "$output" ] || { echo "stdout: $output"; return 1; }
+	[ "${#stderr_lines[@]}" -eq 2 ] || { echo "not two lines: $stderr"; return 1; }
+	[[ ${stderr_lines[0]} == *"$words"* ]] || { echo "no '$words' in: $stderr"; return 1; }
+	[ "${stderr_lines[1]}" = "Try 'lab/${1##*/} --help' for more information." ]
+}
+
+# fails CODE WORDS COMMAND...: that exit code, the words in the last line.
+fails() {
+	local code=$1 words=$2
+	shift 2
+	run --separate-stderr "$@"
+	[ "$status" -eq "$code" ] || { echo "exit $status, not $code: $stderr"; return 1; }
+	[[ ${stderr_lines[-1]} == *"$words"* ]] || { echo "no '$words' in: $stderr"; return 1; }
+}
+
+@test "--help: on stdout, exit 0, every option and exit code" {
+	for tool in kernel run matrix; do
+		run --separate-stderr "$lab/$tool" --help
+		[ "$status" -eq 0 ]
+		[ -z "$stderr" ]
+		[[ $output == *"Usage: lab/$tool"* && $output == *"Exit status"* ]]
+	done
+	for option in --memory --cpus --numa --disk --share --lru --cgroup --ballast --append --env --timeout --console; do
+		run "$lab/run" --help
+		[[ $output == *"$option"* ]]
+	done
+}
+
+@test "run: bad options are refused by name and value" {
+	refused "no kernel given" "$lab/run"
+	refused "no command given" "$lab/run" 6.12
+	refused "no command given" "$lab/run" 6.12 --
+	refused "no kernel given" "$lab/run" -- true
+	refused "'--cpus': 'many'" "$lab/run" 6.12 --cpus many -- true
+	refused "'--cpus': '0'" "$lab/run" 6.12 --cpus=0 -- true
+	refused "'--memory': '2X'" "$lab/run" 6.12 --memory 2X -- true
+	refused "'--memory'" "$lab/run" 6.12 --memory 64M -- true
+	refused "'--numa'" "$lab/run" 6.12 --numa 4 -- true
+	refused "'--lru': 'fifo'" "$lab/run" 6.12 --lru fifo -- true
+	refused "'--cgroup': 'v3'" "$lab/run" 6.12 --cgroup v3 -- true
+	refused "'--timeout': 'soon'" "$lab/run" 6.12 --timeout soon -- true
+	refused "'--timeout': '0'" "$lab/run" 6.12 --timeout 0 -- true
+	refused "'--disk': 'big'" "$lab/run" 6.12 --disk big -- true
+	refused "'--disk': '1G,iops=x'" "$lab/run" 6.12 --disk 1G,iops=x -- true
+	refused "'--share': '/none'" "$lab/run" 6.12 --share /none -- true
+	refused "root folder" "$lab/run" 6.12 --share / -- true
+	refused "'--env': '1A'" "$lab/run" 6.12 --env 1A -- true
+	refused "'--ballast'" "$lab/run" 6.12 --ballast 3G -- true
+	refused "'--append' needs a value" "$lab/run" 6.12 --append
+	refused "'--bogus'" "$lab/run" 6.12 --bogus -- true
+	refused "'ls'" "$lab/run" 6.12 ls
+	refused "'../x'" "$lab/run" ../x -- true
+}
+
+@test "kernel: bad command lines are refused" {
+	refused "a verb is needed" "$lab/kernel"
+	refused "'fetch'" "$lab/kernel" fetch
+	refused "get needs" "$lab/kernel" get
+	refused "'a/b'" "$lab/kernel" get a/b
+	refused "'--bogus'" "$lab/kernel" list --bogus
+	refused "build needs" "$lab/kernel" build
+	refused "'/none.patch'" "$lab/kernel" build 6.12 --patch /none.patch
+	refused "'--jobs': 'x'" "$lab/kernel" build 6.12 --jobs x
+	refused "'--name' needs a value" "$lab/kernel" build 6.12 --name
+	refused "'7.3'" "$lab/kernel" build 6.12 7.3
+	refused "remove needs" "$lab/kernel" remove
+}
+
+@test "matrix: bad command lines are refused" {
+	refused "no command given" "$lab/matrix"
+	refused "'--lru': 'fifo'" "$lab/matrix" --lru keep,fifo -- true
+	refused "'--runs': '0'" "$lab/matrix" --runs 0 -- true
+	refused "'--format': 'html'" "$lab/matrix" --format html -- true
+	refused "'--vary': 'threads'" "$lab/matrix" --vary threads -- true
+	refused "'--scenario': 'x'" "$lab/matrix" --scenario x
+	refused "'--limit': 'x'" "$lab/matrix" --limit x -- true
+	refused "two scenarios" "$lab/matrix" --scenario a=true --scenario a=false
+	refused "'true'" "$lab/matrix" true
+}
+
+@test "kernel list: what the mirror has; a kernel without its modules is incomplete" {
+	run --separate-stderr "$lab/kernel" list
+	[ "$status" -eq 0 ]
+	[[ $output =~ 9\.9\ +9\.9\.9-amd64\ +9\.9\.9-1\ +bookworm\ +- ]]
+	[[ $output =~ 9\.8\ +9\.8\.1-amd64\ .*incomplete ]]
+	fails 120 "incomplete on the mirror" "$lab/kernel" get 9.8
+}
+
+@test "kernel get: by series, version, release, newest; once" {
+	run --separate-stderr "$lab/kernel" get 9.9
+	[ "$status" -eq 0 ]
+	[ "$output" = 9.9.9-amd64 ]
+	[ -s "$SQUEEZE_LAB_CACHE/kernels/9.9.9-amd64/vmlinuz" ]
+	rm -r "$SQUEEZE_LAB_CACHE/apt"
+	for name in 9.9 9.9.9 9.9.9-1 9.9.9-amd64 newest; do
+		run --separate-stderr "$lab/kernel" get "$name"
+		[ "$status" -eq 0 ]
+		[ "$output" = 9.9.9-amd64 ]
+		[ -z "$stderr" ]
+	done
+	run "$lab/kernel" remove 9.9.9-amd64
+	[ "$status" -eq 0 ]
+	[ -z "$(ls -A "$SQUEEZE_LAB_CACHE/kernels")" ]
+}
+
+@test "an unknown kernel: 120" {
+	fails 120 "unknown kernel '9.7'" "$lab/kernel" get 9.7
+}
+
+@test "a wrong checksum: 119, nothing kept" {
+	copy=$BATS_TEST_TMPDIR/bad
+	cp -r "$mirror" "$copy"
+	publish "$copy" "$(printf '%064d' 7)"
+	sed "s|$mirror|$copy|" "$SQUEEZE_LAB_SOURCES" >"$BATS_TEST_TMPDIR/bad.sources"
+	export SQUEEZE_LAB_SOURCES=$BATS_TEST_TMPDIR/bad.sources
+	fails 119 "wrong checksum for linux-image-9.9.9-amd64" "$lab/kernel" get 9.9
+	[ -z "$(ls -A "$SQUEEZE_LAB_CACHE/kernels")" ]
+}
+
+@test "no mirror in the sources: 120" {
+	echo 'deb http://localhost/other jammy extra' >"$BATS_TEST_TMPDIR/none.list"
+	export SQUEEZE_LAB_SOURCES=$BATS_TEST_TMPDIR/none.list
+	fails 120 "no Debian mirror" "$lab/kernel" get 9.9
+}
+
+@test "no disk space: 122, both numbers" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	mkdir "$SQUEEZE_LAB_CACHE"
+	# shellcheck disable=SC2016
+	fails 122 "needs 400 MiB, has 4 MiB" unshare -m sh -c \
+		'mount -t tmpfs -o size=4m none "$SQUEEZE_LAB_CACHE" && exec "$0" get 9.9' "$lab/kernel"
+}
+
+@test "no memory: 122" {
+	fails 122 "not enough memory" "$lab/run" 9.9 --memory 9999G -- true
+}
+
+@test "QEMU missing: 121 and the package" {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	for program in bash dirname cat awk sed readlink; do
+		ln -s "$(command -v $program)" "$BATS_TEST_TMPDIR/bin"
+	done
+	fails 121 "install the Debian package qemu-system-x86" \
+		env PATH="$BATS_TEST_TMPDIR/bin" "$BASH" "$lab/run" 9.9 -- true
+}
+
+@test "matrix: a native run makes the table; runs that exist are kept" {
+	cat >"$BATS_TEST_TMPDIR/tool" <<-'TOOL'
+		#!/bin/bash
+		printf '{"verdict": "%s", "host": {"kernel": "k"}}' "$1" >"${@: -1}"
+		echo ran >>"${0%/*}/ran"
+		[[ $1 != fail ]]
+	TOOL
+	chmod +x "$BATS_TEST_TMPDIR/tool"
+	for _ in 1 2; do
+		run --separate-stderr "$lab/matrix" --kernels native --runs 2 --vary v=pass,fail --format json \
+			--out "$BATS_TEST_TMPDIR/out" -- "$BATS_TEST_TMPDIR/tool" '{v}'
+		[ "$status" -eq 0 ]
+	done
+	[ "$(jq -c '[.cells[] | [.scenario, .failed, .runs]]' <<<"$output")" = '[["tool-v-pass",0,2],["tool-v-fail",2,2]]' ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/ran")" -eq 4 ]
+	grep -q 'tool-v-fail *2/2' "$BATS_TEST_TMPDIR/out/table.txt"
+	grep -qF '| tool-v-pass | 0/2 |' "$BATS_TEST_TMPDIR/out/table.md"
+}

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# mmapread's readahead-livelock scenario, inside a guest that lab/run has booted with an empty disk
+# (--disk 4G).  TAP on standard output; exit 0, 1, or 4 (skipped).
+#
+# No case depends on chance: on a kernel without the fix every run has 17 passes and more to a
+# window, and without readahead none has more than one.
+set -euo pipefail
+
+readonly MMAPREAD=${SQUEEZE_MMAPREAD:-build/bin/mmapread}
+readonly TIME=${SQUEEZE_GUEST_TIME:-20s}
+readonly OUT=${SQUEEZE_GUEST_OUT:-build/guest}/readahead
+readonly DIR=/mnt/squeeze-data
+readonly COMMON=(--dir "$DIR" --procs 104 --memcg 256M --time "$TIME" --quiet)
+
+cases=0
+failures=0
+
+# outcome ok|"not ok" NAME TEXT
+outcome() {
+	cases=$((cases + 1))
+	[[ $1 == ok ]] || failures=$((failures + 1))
+	echo "$1 $cases - $2: $3"
+}
+
+# expect NAME VERDICT FILTER OPTION...: one run with that verdict, of whose document the filter holds.
+expect() {
+	local name=$1 want=$2 filter=$3 file=$OUT/$1.json code=0 got
+	shift 3
+	rm -f "$file"
+	"$MMAPREAD" "${COMMON[@]}" "$@" --json "$file" >"${file%.json}.txt" 2>&1 || code=$?
+	got=$(jq -r '.verdict // "none"' "$file" 2>/dev/null) || got="exit $code"
+	if [[ $got != "$want" ]]; then
+		outcome 'not ok' "$name" "$got, not $want: $(jq -r .reason "$file" 2>/dev/null || tail -n 1 "${file%.json}.txt")"
+	elif ! jq -e "$filter" "$file" >/dev/null; then
+		outcome 'not ok' "$name" "not so: $filter"
+	else
+		outcome ok "$name" "$(jq -r .reason "$file")"
+	fi
+}
+
+# An I/O error from the device: everything behind the image's start is gone from under it.
+io_error() {
+	local file=$OUT/io-error.json pid
+	"$MMAPREAD" "${COMMON[@]}" --time 120s --fs ext4 --json "$file" >"${file%.json}.txt" 2>&1 &
+	pid=$!
+	until grep -q "squeeze-mmapread-$pid-r0" <(find /sys/fs/cgroup -maxdepth 2 -type d); do
+		kill -0 "$pid" || break
+		sleep 0.2
+	done
+	sleep 2
+	truncate -s 0 "$DIR/squeeze-mmapread-$pid.img"
+	wait "$pid" || true
+	if jq -e '.verdict == "error" and (.reason | contains("I/O error"))' "$file" >/dev/null; then
+		outcome ok io-error "$(jq -r .reason "$file")"
+	else
+		outcome 'not ok' io-error "$(jq -r '.verdict + ": " + .reason' "$file")"
+	fi
+}
+
+main() {
+	local disk
+	if [[ -z ${SQUEEZE_LAB_KERNEL:-} ]]; then
+		echo '1..0 # SKIP not in a guest of lab/run'
+		exit 4
+	fi
+	if [[ ! -x $MMAPREAD ]]; then
+		echo "1..0 # SKIP $MMAPREAD is not built"
+		exit 4
+	fi
+	read -r disk _ <<<"${SQUEEZE_LAB_DISKS:-}"
+	if [[ -z $disk ]]; then
+		echo '1..0 # SKIP no disk: lab/run --disk 4G'
+		exit 4
+	fi
+	mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$disk"
+	mkdir -p "$DIR" "$OUT"
+	mount "$disk" "$DIR"
+	echo "# $(uname -r), up $(cut -d' ' -f1 /proc/uptime) s"
+	expect ext4-seq fail '.runs[0].metrics.passes_per_window.value > 4 and .host.memcg_version == 2'
+	expect no-readahead pass '.runs[0].metrics.passes_per_window.value <= 1.5' --advice random
+	if command -v mkfs.btrfs >/dev/null; then
+		expect btrfs-3 fail '.params.mount_options == "compress-force=zstd:3"' \
+			--fs btrfs:zstd:3 --compress 3.0
+		expect btrfs-incompressible fail '.runs[0].metrics.passes_per_window.value > 4' \
+			--fs btrfs:zstd:3
+	else
+		echo '# no mkfs.btrfs (Debian package btrfs-progs): its cases are left out'
+	fi
+	io_error
+	umount "$DIR"
+	# Nothing may be left: the disk could be unmounted, so no file, loop or mount of ours was on it.
+	if find /sys/fs/cgroup -name 'squeeze-mmapread-*' | grep -q .; then
+		outcome 'not ok' left-overs "$(find /sys/fs/cgroup -name 'squeeze-mmapread-*')"
+	else
+		outcome ok left-overs "none"
+	fi
+	echo "1..$cases"
+	echo "# $((cases - failures)) passed, $failures failed, up $(cut -d' ' -f1 /proc/uptime) s"
+	((failures == 0))
+}
+
+main
