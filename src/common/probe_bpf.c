@@ -20,6 +20,7 @@
 #include "cleanup.h"
 #include "kfile.h"
 #include "probe_impl.h"
+#include "tracepoint.h"
 
 #include "bpf/reclaim.h"
 #include "reclaim.skel.h"
@@ -149,20 +150,12 @@ static int choose_programs(struct reclaim_bpf *skel, const struct btf *btf, bool
 	return 0;
 }
 
-static bool is_locked_down(void)
-{
-	char text[256];
-
-	return kfile_read_at(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 &&
-	       strstr(text, "[confidentiality]");
-}
-
 /* What the kernel means by refusing to load: the verifier's words would help nobody here. */
 static int say_refused(int err, struct fail *f)
 {
 	if (!caps_have(CAP_SYS_ADMIN) && !(caps_have(CAP_BPF) && caps_have(CAP_PERFMON)))
 		return fail_say(f, EPERM, "needs CAP_BPF and CAP_PERFMON");
-	if (is_locked_down())
+	if (tracepoint_locked_down())
 		return fail_say(f, EPERM, "the kernel is locked down (confidentiality)");
 	return fail_set(f, err, "load the BPF programs");
 }

@@ -105,7 +105,9 @@ static void from_timeline(struct run *run)
 	const struct timeline *t = &run->res->timeline;
 	struct value *m = run->m.metrics;
 	struct value isolated = peak(t, SERIES_NR_ISOLATED);
-	struct value flight = peak(t, SERIES_PASSES_IN_FLIGHT);
+	/* The probe that sees every pass knows the true peak; samples only see what 10 Hz shows. */
+	struct value flight =
+		either(known(run->counts.passes_in_flight_peak), peak(t, SERIES_PASSES_IN_FLIGHT));
 	double limit_pages = (double)run->m.limit_bytes / (double)run->m.page_size;
 
 	/* MGLRU before 7.3 does not count isolated pages: 0 then means "not counted". */

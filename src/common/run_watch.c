@@ -169,11 +169,22 @@ void run_sample(struct run *run, uint64_t t_ns)
 	(void)timeline_add(&run->res->timeline, &s);
 }
 
-/* Only what was sampled before the kill tells what the kernel could still have reclaimed. */
+/* The last sample in which no kill was counted yet: what is sampled while the victim's memory is being
+ * torn down says nothing of what the kernel could still have reclaimed. */
+static const struct sample *last_before_kill(const struct timeline *t)
+{
+	for (size_t i = t->nr; i-- > 0;) {
+		uint64_t kills = t->samples[i].v[SERIES_OOM_KILLS];
+
+		if (kills == 0 || kills == KFILE_ABSENT)
+			return &t->samples[i];
+	}
+	return NULL;
+}
+
 static void note_kill(struct run *run, uint64_t t_ns)
 {
-	const struct timeline *t = &run->res->timeline;
-	const struct sample *s = t->nr ? &t->samples[t->nr - 1] : NULL;
+	const struct sample *s = last_before_kill(&run->res->timeline);
 
 	run->m.kill = (struct kill_scene){
 		.at_ns = t_ns,

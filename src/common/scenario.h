@@ -48,9 +48,9 @@ struct plan {
 	uint64_t duration_ns;
 	bool default_params; /* threads, memcg and set are the document's */
 	bool survive_kill;   /* a killed worker does not end the run */
-	bool no_memcg;	     /* nothing is made on the host: only drive() and judge() run (classic) */
-	bool global;	     /* puts pressure on the whole machine: needs --allow-global */
-	size_t nr_hists;     /* per slot */
+	bool no_memcg;	 /* nothing is made on the host: only drive() and judge() run (classic) */
+	bool global;	 /* puts pressure on the whole machine: needs --allow-global */
+	size_t nr_hists; /* per slot */
 	const char *hist_names[PROGRESS_HISTS_MAX];
 	const char *hist_units[PROGRESS_HISTS_MAX];
 };

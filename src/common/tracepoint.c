@@ -44,10 +44,20 @@ static int open_private(void)
 	return fd < 0 ? -errno : fd;
 }
 
+bool tracepoint_locked_down(void)
+{
+	char text[256];
+
+	return kfile_read_at(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 &&
+	       strstr(text, "[confidentiality]");
+}
+
 int tracefs_open(struct fail *f)
 {
 	int mounted, private, fd;
 
+	if (tracepoint_locked_down())
+		return fail_say(f, EPERM, "the kernel is locked down (confidentiality)");
 	mounted = open_mounted("/sys/kernel/tracing");
 	if (mounted >= 0)
 		return mounted;

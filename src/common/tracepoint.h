@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,6 +28,10 @@ struct tracepoint {
 	const char *filter; /* as for the kernel's event filters ("reason == 2"), or NULL */
 	uint64_t id;
 };
+
+/* Whether lockdown=confidentiality is in force: then tracefs is empty, and neither perf nor BPF may look
+ * into the kernel, whatever the capabilities. False also where securityfs does not tell. */
+bool tracepoint_locked_down(void);
 
 /* Opens the root of tracefs: where it is mounted, else a private mount that no other process sees
  * and that ends with the descriptor. The descriptor, or -errno. */
