@@ -258,6 +258,9 @@ static int dirty_phase(struct run *run, struct fail *f)
 	if (since_ns && clock_now_ns() - since_ns > np->longest_touch_ns)
 		np->longest_touch_ns = clock_now_ns() - since_ns;
 	np->dirty_killed = was_killed(&p);
+	run->m.kill.at_ns = np->dirty_killed ? np->dirty_ns : KFILE_ABSENT;
+	run->m.kill.swap_free_bytes = run->last.swap_free_bytes;
+	run->m.kill.swap_total_bytes = run->last.swap_total_bytes;
 	note(&p, np->dirty_ns,
 	     np->dirty_killed ? "OOM-killed"
 	     : p.ended_ns     ? "done"

@@ -135,7 +135,12 @@ static void test_counts_do_not_scale(void **state)
 	(void)state;
 	m.time_scale = 1000;
 	m.metrics[METRIC_DIRTY_OOM_KILLS] = value_u64(1);
+	m.kill.swap_total_bytes = 200 << 20;
+	m.kill.swap_free_bytes = 100 << 20;
 	breaks(&m, "no_oom_kill");
+	/* With the swap full a kill may be right. */
+	m.kill.swap_free_bytes = 9 << 20;
+	assert_int_equal(judged(&m).verdict, VERDICT_INCONCLUSIVE);
 	m = good();
 	m.time_scale = 1000;
 	m.metrics[METRIC_NOPROGRESS_SHARE] = value_real(0.11);
