@@ -149,6 +149,7 @@ static void begin_measurement(struct run *run)
 		.mglru = hostinfo_mglru_enabled(),
 		.default_params = run->plan.default_params,
 		.swap_in_use = run->swap.kind != SWAP_NONE,
+		.swap_at_once = run->swap.kind == SWAP_ZRAM,
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
 		.limit_bytes = run->plan.memcg_bytes,
 		.demand_bytes = run->plan.demand_bytes,

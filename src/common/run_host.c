@@ -132,6 +132,7 @@ static int check_swap(struct run *run, struct fail *f)
 	int r;
 
 	run->swap_spec = run->opt->swap;
+	run->swap_spec.slow = p->slow_swap;
 	if (!p->needs_swap) {
 		/* Swap may be asked for all the same: then it is made in the size given. */
 		if (run->swap_spec.kind == SWAP_AUTO)
@@ -144,7 +145,7 @@ static int check_swap(struct run *run, struct fail *f)
 		return fail_say(f, EOPNOTSUPP,
 				"needs vm.swappiness above 0 (it is 0, so reclaim "
 				"would not swap)");
-	r = swap_plan(&run->opt->swap, beyond, run->opt->swap_shared_ok, &run->swap_spec, f);
+	r = swap_plan(&run->swap_spec, beyond, run->opt->swap_shared_ok, &run->swap_spec, f);
 	if (r < 0)
 		return r;
 	if (cgroup_swap_room(&run->host, run->parent_memory, &room) == 0 && room < beyond)

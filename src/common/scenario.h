@@ -42,6 +42,7 @@ struct plan {
 	uint64_t set_bytes;    /* the working set of all workers together */
 	uint64_t demand_bytes; /* what the workers want to keep in memory, their overhead included */
 	bool needs_swap;       /* demand beyond the limit can only go to swap */
+	bool slow_swap;	       /* --swap auto: swap that takes its time (swap.h) */
 	uint64_t host_bytes;   /* RAM the run may take from the host, beyond the memcg */
 	uint64_t disk_bytes;   /* of disk_dir, beyond a swap file */
 	const char *disk_dir;  /* NULL: /var/tmp */

@@ -28,6 +28,8 @@
 
 /* An image must not fill the filesystem of the whole system to its last byte. */
 #define DISK_RESERVE_BYTES (64U << 20)
+/* seeds/000: "swap on a dm-delay device (50ms) to slow swap-out and lengthen the isolation window". */
+#define DOCUMENT_DELAY_MS 50
 
 #define NS_PER_MS 1000000U
 
@@ -214,11 +216,18 @@ static int check_device(const struct swap_spec *spec, const struct swap_host *ho
 }
 
 /* What "auto" means here. */
-static enum swap_kind choose(uint64_t size, const struct swap_host *host)
+static void choose(struct swap_spec *spec, uint64_t size, const struct swap_host *host)
 {
-	if (host->foreign_free_bytes >= size)
-		return SWAP_EXISTING;
-	return !check_zram(size, host, NULL) ? SWAP_ZRAM : SWAP_FILE;
+	bool zram = !check_zram(size, host, NULL), file = !check_disk(size, host, NULL);
+
+	if (host->foreign_free_bytes >= size) {
+		spec->kind = SWAP_EXISTING;
+	} else if (spec->slow && host->have_delay && !host->own_kind_active && (zram || file)) {
+		spec->kind = SWAP_DELAY;
+		spec->delay_ms = DOCUMENT_DELAY_MS;
+	} else {
+		spec->kind = zram && !(spec->slow && file) ? SWAP_ZRAM : SWAP_FILE;
+	}
 }
 
 int swap_decide(const struct swap_spec *spec, uint64_t needed_bytes, bool shared_ok,
@@ -235,7 +244,7 @@ int swap_decide(const struct swap_spec *spec, uint64_t needed_bytes, bool shared
 	/* mkswap and loop think in pages; 64 KiB is the largest there is. */
 	size = (size + 65535U) & ~(uint64_t)65535U;
 	if (out.kind == SWAP_AUTO)
-		out.kind = choose(size, host);
+		choose(&out, size, host);
 	if (out.kind == SWAP_EXISTING) {
 		if (!host->foreign_total_bytes)
 			return fail_say(f, ENOENT, "no swap is active");

@@ -3,7 +3,9 @@
  * Which swap the memcg under test uses: --swap auto|existing|none|zram[:SIZE]|file[:SIZE]|
  * delay:MS[:SIZE], the policy on top of the arena's mechanisms.
  *
- * auto: existing swap with enough room, else zram, else a loop file. Our own device gets the
+ * auto: existing swap with enough room, else zram, else a loop file. A scenario that lives on the time a
+ * page spends under writeback (over-isolation) sets @slow: then, after existing swap, the device of
+ * seeds/000, delay:50, where there is a device-mapper; else a loop file; else zram. Our own device gets the
  * highest free priority above existing swap only if @shared_ok (--swap-shared-ok): it would divert
  * everybody's swap. zram made by `zram` under the same condition.
  *
@@ -30,6 +32,7 @@ struct swap_spec {
 	uint64_t size_bytes;   /* 0: chosen by the plan */
 	unsigned int delay_ms; /* SWAP_DELAY */
 	bool measure;	       /* time the device before swapon: latency_ns below */
+	bool slow;	       /* SWAP_AUTO: what takes its time is wanted, see above */
 };
 
 /* "auto", "zram:1G", "delay:50ms", "delay:50:512M" (plain number = ms). 0, -EINVAL, -ERANGE. */

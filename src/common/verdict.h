@@ -40,7 +40,8 @@ struct measurement {
 	unsigned int memcg_version;
 	bool mglru;
 	bool default_params;
-	bool swap_in_use; /* --swap is not none */
+	bool swap_in_use;  /* --swap is not none */
+	bool swap_at_once; /* on zram: a page written is clean again before its writer goes on */
 	uint64_t page_size;
 	uint64_t limit_bytes;
 	uint64_t demand_bytes; /* of the plan; 0: not known */

@@ -84,6 +84,7 @@ static int plan(struct run *run, struct fail *f)
 	p->set_bytes = set_bytes;
 	p->demand_bytes = set_bytes + overhead + PROCESS_OVERHEAD;
 	p->needs_swap = p->demand_bytes > p->memcg_bytes;
+	p->slow_swap = true;
 	p->duration_ns = run->opt->time_ns ? run->opt->time_ns : DEFAULT_TIME_NS;
 	p->default_params = threads == DEFAULT_THREADS && p->memcg_bytes == DEFAULT_MEMCG &&
 			    set_bytes == DEFAULT_SET_FACTOR * DEFAULT_MEMCG;
@@ -246,6 +247,11 @@ static void judge(const struct measurement *m, struct run_result *res)
 		excuse = "the swap was full at the kill: an OOM kill may be legitimate";
 	else if (m->end == END_WORKER_KILLED)
 		reason_killed(m, res);
+	if (m->swap_at_once)
+		run_result_note(
+			res,
+			"zram writes a page at once, so isolation lasts as long as a reclaimer "
+			"runs: --swap file or delay:50 lengthens it and shows the failure sooner");
 	verdict_conclude(m, res, excuse, unproven(m, proof, sizeof(proof)),
 			 passed(m, pass, sizeof(pass)));
 }

@@ -100,7 +100,8 @@ static void decide(const struct decision *d, const struct swap_host *host)
 	}
 	assert_int_equal(out.kind, d->kind);
 	assert_int_equal(out.size_bytes, d->size);
-	assert_int_equal(out.delay_ms, d->spec.delay_ms);
+	assert_int_equal(out.delay_ms,
+			 d->spec.slow && d->kind == SWAP_DELAY ? 50 : d->spec.delay_ms);
 }
 
 static void sizes(void **state)
@@ -163,6 +164,28 @@ static void what_auto_means(void **state)
 	e = d;
 	e.shared_ok = true;
 	decide(&e, &h);
+}
+
+static void what_auto_means_where_slow_is_wanted(void **state)
+{
+	struct decision d = { "slow",	 { SWAP_AUTO, 0, 0, .slow = true },
+			      100 * MIB, false,
+			      0,	 SWAP_DELAY,
+			      125 * MIB, NULL };
+	struct swap_host h = roomy;
+
+	(void)state;
+	decide(&d, &h);
+	/* Another run's zram would be slowed by ours. */
+	h.own_kind_active = true;
+	d.kind = SWAP_FILE;
+	decide(&d, &h);
+	h = roomy;
+	h.have_delay = false;
+	decide(&d, &h);
+	h.disk_is_memory = true;
+	d.kind = SWAP_ZRAM;
+	decide(&d, &h);
 }
 
 static void what_is_missing(void **state)
@@ -250,6 +273,7 @@ int main(void)
 		cmocka_unit_test(bad_specs),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(what_auto_means),
+		cmocka_unit_test(what_auto_means_where_slow_is_wanted),
 		cmocka_unit_test(what_is_missing),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(beside_another_run),
