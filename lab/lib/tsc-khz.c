@@ -26,7 +26,7 @@ static uint64_t now_ns(void)
 /* The closest bracket of many: what was interrupted between its two readings loses. */
 static struct point sample(void)
 {
-	struct point best = {0};
+	struct point best = { 0 };
 	uint64_t width = UINT64_MAX;
 
 	for (int i = 0; i < 1000; i++) {
@@ -36,7 +36,7 @@ static struct point sample(void)
 
 		if (after - before < width) {
 			width = after - before;
-			best = (struct point){ns, before + width / 2};
+			best = (struct point){ ns, before + width / 2 };
 		}
 	}
 	return best;
@@ -46,7 +46,7 @@ int main(void)
 {
 	struct point a = sample();
 
-	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
 
 	struct point b = sample();
 

@@ -41,8 +41,8 @@ mib=$((1024 * 1024))
 
 @test "a file that is only read, one word a page" {
 	truncate -s 64M "$BATS_TEST_TMPDIR/file"
-	says 1 $((64 * mib / 8 + 64 * mib / 4096 * 8)) 1 0 -f "$BATS_TEST_TMPDIR/file" --readonly -j 4096 64m
-	says 2 $((64 * mib / 8 + 64 * mib / 4096 * 8)) 2 0 -n 2 -f "$BATS_TEST_TMPDIR/file" -o -R -j 4096 64m
+	says 1 $((64 * mib / 8 + 64 * mib * 8 / 4096)) 1 0 -f "$BATS_TEST_TMPDIR/file" --readonly -j 4096 64m
+	says 2 $((64 * mib / 8 + 64 * mib * 8 / 4096)) 2 0 -n 2 -f "$BATS_TEST_TMPDIR/file" -o -R -j 4096 64m
 }
 
 @test "a file that is written keeps what the last pass wrote" {
@@ -120,7 +120,7 @@ mib=$((1024 * 1024))
 	code=0
 	wait "$tool" || code=$?
 	[ "$code" -ne 0 ]
-	! kill -0 "$root" 2>/dev/null
+	run ! kill -0 "$root"
 }
 
 @test "the tool's death is the tasks' end" {
@@ -160,8 +160,9 @@ mib=$((1024 * 1024))
 	command -v strace >/dev/null || skip "no strace"
 	run strace -f -e trace=openat,mkdir,mkdirat,swapon,mount -o "$BATS_TEST_TMPDIR/trace" "$usemem" -n 2 1m
 	[ "$status" -eq 0 ]
-	! grep -E 'O_WRONLY|O_RDWR|O_CREAT|mkdir|swapon|mount\(' "$BATS_TEST_TMPDIR/trace" |
-		grep -vE '/proc/self/oom_score_adj|ENOENT'
+	changed=$(grep -E 'O_WRONLY|O_RDWR|O_CREAT|mkdir|swapon|mount\(' "$BATS_TEST_TMPDIR/trace" |
+		grep -vE '/proc/self/oom_score_adj|ENOENT') || true
+	[ -z "$changed" ]
 }
 
 @test "more than the host can spare is refused, with both numbers" {

@@ -219,7 +219,7 @@ PY
 		"$mmapread" --procs 1 --memcg 64M --file-size 8M --time 1s --dir "$dir" --keep-files \
 			--compress "$ratio" --quiet >/dev/null || true
 		packed=$(gzip -1 -c "$dir/mmapread-files/file-00000" | wc -c)
-		awk -v got="$(((8 << 20)))" -v packed="$packed" -v want="$ratio" \
+		awk -v got="$((8 << 20))" -v packed="$packed" -v want="$ratio" \
 			'BEGIN { r = got / packed; exit !(r > want * 0.85 && r < want * 1.05) }' ||
 			{ echo "ratio $ratio: 8 MiB packed to $packed"; rm -rf "$dir"; return 1; }
 	done
