@@ -83,7 +83,7 @@ static int make(struct arena *a, enum thing_kind kind, const char *const args[RE
 		char ret_value[PATH_MAX], struct fail *f)
 {
 	struct guard_request req = { .verb = GUARD_MAKE, .kind = kind };
-	struct guard_reply reply;
+	struct guard_reply reply = { 0 };
 	size_t used = 1; /* text[0] is the empty string, for arguments that are not given */
 	int r;
 
@@ -108,7 +108,7 @@ static int make(struct arena *a, enum thing_kind kind, const char *const args[RE
 int arena_open(const char *tool, struct arena **ret, struct fail *f)
 {
 	struct arena *a = calloc(1, sizeof(*a));
-	struct guard_reply reply;
+	struct guard_reply reply = { 0 };
 	pid_t supervisor = getpid();
 	int fds[2], r;
 
@@ -158,7 +158,7 @@ unsigned int arena_mark(const struct arena *a)
 int arena_undo_to(struct arena *a, unsigned int mark, struct fail *f)
 {
 	const struct guard_request req = { .verb = GUARD_UNDO_TO, .number = mark };
-	struct guard_reply reply;
+	struct guard_reply reply = { 0 };
 
 	return ask(a, &req, 1, ANSWER_MS, &reply, f);
 }
@@ -198,7 +198,7 @@ static int undo_without_guard(const struct arena *a, uint64_t timeout_ns, struct
 int arena_close(struct arena *a, uint64_t timeout_ns, struct fail *f)
 {
 	const struct guard_request req = { .verb = GUARD_CLOSE, .number = timeout_ns };
-	struct guard_reply reply;
+	struct guard_reply reply = { 0 };
 	int r;
 
 	if (!a)

@@ -124,7 +124,7 @@ int delay_create(const char *name, const char *lower, unsigned int delay_ms, cha
 	_cleanup_task_ struct dm_task *t = NULL;
 	uint64_t sectors = 0;
 	char params[128];
-	struct stat st;
+	struct stat st = { 0 };
 	int r;
 
 	blockdev_load(BLOCKDEV_DELAY);

@@ -67,7 +67,7 @@ int device_latency(const char *dev, uint64_t *ret_median_ns, struct fail *f)
 {
 	_cleanup_close_ int fd = open(dev, O_RDWR | O_DIRECT | O_CLOEXEC);
 	_cleanup_free_ void *block = NULL;
-	uint64_t ns[2 * PAIRS_MAX], bytes, began_ns = clock_now_ns();
+	uint64_t ns[2 * PAIRS_MAX], bytes = 0, began_ns = clock_now_ns();
 	size_t nr = 0;
 	int r;
 

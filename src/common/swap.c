@@ -303,7 +303,7 @@ static int look_at_host(struct swap_host *ret, struct fail *f)
 int swap_plan(const struct swap_spec *spec, uint64_t needed_bytes, bool shared_ok,
 	      struct swap_spec *ret_resolved, struct fail *f)
 {
-	struct swap_host host;
+	struct swap_host host = { 0 };
 	int r = look_at_host(&host, f);
 
 	return r ? r : swap_decide(spec, needed_bytes, shared_ok, &host, ret_resolved, f);

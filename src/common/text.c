@@ -33,7 +33,7 @@ const char *text_real(double d, char *buf, size_t size)
 	}
 	text_locale_leave(saved);
 	if (!strpbrk(buf, ".e") && strlen(buf) + 2 < size)
-		strcat(buf, ".0");
+		memcpy(buf + strlen(buf), ".0", sizeof(".0"));
 	return buf;
 }
 

@@ -2,6 +2,7 @@
 #include "blockqueue.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <liburing.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -39,14 +40,14 @@ struct job {
 
 static int op_failed(const struct job *j, const struct op *op, int err, struct fail *f)
 {
+	uint64_t at_byte = op->block.offset + op->moved;
 	char name[PATH_MAX];
 
 	j->q->name(j->q->data, op->block.file, name, sizeof(name));
 	if (err == ENODATA)
-		return fail_say(f, ENODATA, "%s ends at byte %llu", name,
-				(unsigned long long)(op->block.offset + op->moved));
-	return fail_set(f, err, "%s %s at byte %llu", j->q->write ? "writing" : "reading", name,
-			(unsigned long long)(op->block.offset + op->moved));
+		return fail_say(f, ENODATA, "%s ends at byte %" PRIu64, name, at_byte);
+	return fail_set(f, err, "%s %s at byte %" PRIu64, j->q->write ? "writing" : "reading", name,
+			at_byte);
 }
 
 static bool is_stopped(const struct job *j)

@@ -14,7 +14,8 @@ static inline uint64_t random_word(uint64_t page_word, size_t i)
 
 static size_t random_words(const struct content *c)
 {
-	size_t words = (size_t)((double)(CONTENT_PAGE / sizeof(uint64_t)) / c->ratio);
+	const size_t all = CONTENT_PAGE / sizeof(uint64_t);
+	size_t words = (size_t)((double)all / c->ratio);
 
 	return words ? words : 1;
 }

@@ -33,14 +33,14 @@ struct cachestat {
 	uint64_t nr_recently_evicted;
 };
 
-static int count_mapped(const void *map, size_t bytes, uint64_t page_bytes, uint64_t *pages)
+static int count_mapped(void *map, size_t bytes, uint64_t page_bytes, uint64_t *pages)
 {
 	size_t nr = (bytes + page_bytes - 1) / page_bytes;
 	_cleanup_free_ unsigned char *vec = malloc(nr);
 
 	if (!vec)
 		return -ENOMEM;
-	if (mincore((void *)(uintptr_t)map, bytes, vec) < 0)
+	if (mincore(map, bytes, vec) < 0)
 		return -errno;
 	for (size_t i = 0; i < nr; i++)
 		*pages += vec[i] & 1;

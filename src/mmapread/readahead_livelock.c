@@ -310,7 +310,7 @@ static int compare_u64(const void *a, const void *b)
 static void note_shares(const struct run *run, struct run_result *res)
 {
 	size_t nr = run->progress.nr_slots;
-	_cleanup_free_ uint64_t *done = calloc(nr, sizeof(*done));
+	_cleanup_free_ uint64_t *done = nr ? calloc(nr, sizeof(*done)) : NULL;
 
 	if (!done)
 		return;
