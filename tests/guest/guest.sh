@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Boots a guest for one set of tests/guest/over-isolation.sh.  For ctest: 4 means skipped.
+# Boots a guest for one set of tests.  For ctest: 4 means skipped.
 #
-#   guest.sh mglru     6.12, cgroup v2, multi-generational LRU
-#   guest.sh classic   6.12, cgroup v2, classic LRU
-#   guest.sh v1        6.1, cgroup v1, classic LRU
+#   guest.sh mglru          over-isolation.sh under 6.12, cgroup v2, multi-generational LRU
+#   guest.sh classic        … under 6.12, cgroup v2, classic LRU
+#   guest.sh v1             … under 6.1, cgroup v1, classic LRU
+#   guest.sh probe-KERNEL   probe.sh under that kernel: 6.12 with the fallbacks, 6.1, newest
+#   guest.sh probe-locked   … under 6.12 with lockdown=confidentiality
 set -euo pipefail
 
 readonly LAB_UNKNOWN=120 LAB_MISSING=121 LAB_SPACE=122 SKIP=4
@@ -12,18 +14,29 @@ readonly SET=${1-}
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+probe=(--memory 1G --disk 1G --timeout 4m)
 case $SET in
 mglru) kernel=6.12 options=(--lru mglru) ;;
 classic) kernel=6.12 options=(--lru classic) ;;
 v1) kernel=6.1 options=(--cgroup v1 --lru classic) ;;
+probe-6.12) kernel=6.12 options=("${probe[@]}") command=(tests/guest/probe.sh fallback) ;;
+probe-6.1 | probe-newest) kernel=${SET#probe-} options=("${probe[@]}") command=(tests/guest/probe.sh equal) ;;
+probe-locked)
+	kernel=6.12 options=("${probe[@]}" --append lockdown=confidentiality)
+	command=(tests/guest/probe.sh locked)
+	;;
 *)
-	echo "usage: $0 mglru|classic|v1" >&2
+	echo "usage: $0 mglru|classic|v1|probe-6.1|probe-6.12|probe-newest|probe-locked" >&2
 	exit 64
 	;;
 esac
+if [[ $SET != probe-* ]]; then
+	options+=(--memory 2G --timeout 8m)
+	command=(tests/guest/over-isolation.sh "$SET")
+fi
 
 code=0
-lab/run "$kernel" "${options[@]}" --memory 2G --timeout 8m -- tests/guest/over-isolation.sh "$SET" || code=$?
+lab/run "$kernel" "${options[@]}" -- "${command[@]}" || code=$?
 case $code in
 "$LAB_UNKNOWN" | "$LAB_MISSING" | "$LAB_SPACE")
 	# Where the guests must run (CI), a machine that cannot run them is a failure.
