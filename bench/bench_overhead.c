@@ -35,13 +35,14 @@ static int measure(struct arena *a, const struct cgroup_host *host, const char *
 	struct cgroup cg = CGROUP_CLOSED;
 	struct progress p;
 	struct memstat st;
+	uint64_t in_force;
 	int pidfd = -1, r = arena_make_cgroup(a, memory, unified, f);
 	pid_t pid;
 
 	if (r == 0)
 		r = cgroup_open(host, memory, unified, &cg, f);
 	if (r == 0)
-		r = cgroup_set_limit(&cg, LIMIT, NULL, f);
+		r = cgroup_set_limit(&cg, LIMIT, &in_force, f);
 	if (r == 0)
 		r = progress_create(threads, 1, &p);
 	if (r < 0)
