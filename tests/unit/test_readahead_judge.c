@@ -170,12 +170,13 @@ static void with_timeline(size_t from, size_t to, uint64_t pages, uint64_t passe
 	m.duration_ns = 30 * S;
 	m.timeline = &t;
 	readahead_judge(&m, res);
+	/* Before any assertion, which jumps away when it fails. */
+	timeline_free(&t);
 	if (res->verdict != want || !strstr(res->reason, words))
 		print_error("got %s: %s\n", verdict_name(res->verdict), res->reason);
 	assert_int_equal(res->verdict, want);
 	assert_non_null(strstr(res->reason, words));
 	assert_true(note ? res->nr_notes == 1 && strstr(res->notes[0], note) : res->nr_notes == 0);
-	timeline_free(&t);
 	free(res);
 }
 
@@ -233,11 +234,11 @@ static void long_runs_are_seen_whole(void **state)
 	(void)state;
 	draw(&t, 4000, 3900, 3960, 0, 50);
 	w = readahead_watch(&t, 5 * S);
+	timeline_free(&t);
 	assert_in_range(w.nr_windows, 700, 1024);
 	assert_int_equal(w.median_pages, 50000);
 	assert_true(w.slowest_reclaiming_pages <= 1000);
 	assert_true(w.slowest_waiting_pages == UINT64_MAX);
-	timeline_free(&t);
 	w = readahead_watch(NULL, 5 * S);
 	assert_int_equal(w.nr_windows, 0);
 }
