@@ -52,13 +52,16 @@ mount_cgroup_v1() {
 	mount -t cgroup2 -o nsdelegate cgroup2 /sys/fs/cgroup/unified
 }
 
-# A machine without kmod has no modprobe; the kernel and the tools want one.
+# A machine without kmod has no modprobe; the kernel and the tools want one.  And kmod's finds no module
+# without modules.dep.bin, which the cache lacks, since busybox indexes it.
 provide_modprobe() {
 	mkdir $lab/bin
 	for applet in modprobe insmod lsmod rmmod; do
 		# Not "command -v": to this shell every applet of busybox is a command.
 		[ -x /sbin/$applet ] || ln -s "$LAB_BUSYBOX" $lab/bin/$applet
 	done
+	[ -e "/lib/modules/$(uname -r)/modules.dep.bin" ] ||
+		ln -sf "$LAB_BUSYBOX" $lab/bin/modprobe
 	[ ! -e $lab/bin/modprobe ] || echo $lab/bin/modprobe >/proc/sys/kernel/modprobe
 }
 
