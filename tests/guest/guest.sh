@@ -7,6 +7,8 @@
 #   guest.sh v1             … under 6.1, cgroup v1, classic LRU
 #   guest.sh probe-KERNEL   probe.sh under that kernel: 6.12 with the fallbacks, 6.1, newest
 #   guest.sh probe-locked   … under 6.12 with lockdown=confidentiality
+#   guest.sh readahead      readahead.sh, short, under 6.12 with a disk
+#   guest.sh dialects       dialects.sh under 6.12: an entry of each harness
 set -euo pipefail
 
 readonly LAB_UNKNOWN=120 LAB_MISSING=121 LAB_SPACE=122 SKIP=4
@@ -14,26 +16,26 @@ readonly SET=${1-}
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+large=(--memory 2G --timeout 8m)
 probe=(--memory 1G --disk 1G --timeout 4m)
+command=(tests/guest/over-isolation.sh "$SET")
 case $SET in
-mglru) kernel=6.12 options=(--lru mglru) ;;
-classic) kernel=6.12 options=(--lru classic) ;;
-v1) kernel=6.1 options=(--cgroup v1 --lru classic) ;;
+mglru) kernel=6.12 options=("${large[@]}" --lru mglru) ;;
+classic) kernel=6.12 options=("${large[@]}" --lru classic) ;;
+v1) kernel=6.1 options=("${large[@]}" --cgroup v1 --lru classic) ;;
 probe-6.12) kernel=6.12 options=("${probe[@]}") command=(tests/guest/probe.sh fallback) ;;
 probe-6.1 | probe-newest) kernel=${SET#probe-} options=("${probe[@]}") command=(tests/guest/probe.sh equal) ;;
 probe-locked)
 	kernel=6.12 options=("${probe[@]}" --append lockdown=confidentiality)
 	command=(tests/guest/probe.sh locked)
 	;;
+readahead) kernel=6.12 options=("${large[@]}" --disk 6G) command=(tests/guest/readahead.sh short) ;;
+dialects) kernel=6.12 options=("${large[@]}") command=(tests/guest/dialects.sh) ;;
 *)
-	echo "usage: $0 mglru|classic|v1|probe-6.1|probe-6.12|probe-newest|probe-locked" >&2
+	echo "usage: $0 mglru|classic|v1|probe-6.1|probe-6.12|probe-newest|probe-locked|readahead|dialects" >&2
 	exit 64
 	;;
 esac
-if [[ $SET != probe-* ]]; then
-	options+=(--memory 2G --timeout 8m)
-	command=(tests/guest/over-isolation.sh "$SET")
-fi
 
 code=0
 lab/run "$kernel" "${options[@]}" -- "${command[@]}" || code=$?

@@ -1,14 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # mmapread's readahead-livelock scenario, inside a guest that lab/run has booted with an empty disk
-# (--disk 4G).  TAP on standard output; exit 0, 1, or 4 (skipped).
+# (--disk 6G).  TAP on standard output; exit 0, 1, or 4 (skipped).
+#
+#   readahead.sh short          the failure, its control, an I/O error, left-overs (ctest)
+#   readahead.sh full           and btrfs
+#   readahead.sh matrix FS...   measures seq and rand on each FS and prints a table; judges nothing
 #
 # No case depends on chance: on a kernel without the fix every run has 17 passes and more to a
 # window, and without readahead none has more than one.
 set -euo pipefail
 
 readonly MMAPREAD=${SQUEEZE_MMAPREAD:-build/bin/mmapread}
-readonly TIME=${SQUEEZE_GUEST_TIME:-20s}
+readonly SET=${1:-full}
+readonly TIME=${SQUEEZE_GUEST_TIME:-15s}
+readonly RUNS=${SQUEEZE_GUEST_RUNS:-3}
 readonly OUT=${SQUEEZE_GUEST_OUT:-build/guest}/readahead
 readonly DIR=/mnt/squeeze-data
 readonly COMMON=(--dir "$DIR" --procs 104 --memcg 256M --time "$TIME" --quiet)
@@ -58,6 +64,48 @@ io_error() {
 	fi
 }
 
+# matrix FS...: one line a run, for docs/evidence/readahead.md.
+matrix() {
+	local fs pattern file
+	echo "kernel fs pattern run verdict passes/fault passes/window pages-read worst-stall-s livelock"
+	for fs; do
+		for pattern in seq rand; do
+			file=$OUT/$(uname -r)-${fs//:/-}-$pattern.json
+			rm -f "$file"
+			"$MMAPREAD" "${COMMON[@]}" --fs "$fs" --compress 3.0 --pattern "$pattern" \
+				--runs "$RUNS" --json "$file" >"${file%.json}.txt" 2>&1 || true
+			jq -r --arg at "$(uname -r) $fs $pattern" '
+				def round1: . * 10 | round / 10;
+				.runs | to_entries[] | .key as $i | .value | .metrics as $m |
+				"\($at) \($i + 1) \(.verdict) " +
+				"\($m.passes_per_major_fault.value | round1) " +
+				"\($m.passes_per_window.value | round1) \($m.pages_read.value) " +
+				"\($m.longest_stall_ns.value / 1e9 | round1) " +
+				(.checks | map(select(.name == "livelock") | .outcome) | join(","))
+			' "$file" || tail -n 1 "${file%.json}.txt"
+		done
+	done
+}
+
+have_btrfs() {
+	command -v mkfs.btrfs >/dev/null &&
+		[[ -e /lib/modules/$(uname -r)/kernel/fs/btrfs || -e /sys/fs/btrfs ]]
+}
+
+judge() {
+	expect ext4-seq fail '.runs[0].metrics.passes_per_window.value > 4 and .host.memcg_version == 2'
+	expect no-readahead pass '.runs[0].metrics.passes_per_window.value <= 1.5' --advice random
+	if [[ $SET == full ]] && have_btrfs; then
+		expect btrfs-3 fail '.params.mount_options == "compress-force=zstd:3"' \
+			--fs btrfs:zstd:3 --compress 3.0
+		expect btrfs-incompressible fail '.runs[0].metrics.passes_per_window.value > 4' \
+			--fs btrfs:zstd:3
+	elif [[ $SET == full ]]; then
+		echo '# no btrfs (kernel module, Debian package btrfs-progs): its cases are left out'
+	fi
+	io_error
+}
+
 main() {
 	local disk
 	if [[ -z ${SQUEEZE_LAB_KERNEL:-} ]]; then
@@ -70,24 +118,24 @@ main() {
 	fi
 	read -r disk _ <<<"${SQUEEZE_LAB_DISKS:-}"
 	if [[ -z $disk ]]; then
-		echo '1..0 # SKIP no disk: lab/run --disk 4G'
+		echo '1..0 # SKIP no disk: lab/run --disk 6G'
 		exit 4
 	fi
 	mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$disk"
 	mkdir -p "$DIR" "$OUT"
 	mount "$disk" "$DIR"
 	echo "# $(uname -r), up $(cut -d' ' -f1 /proc/uptime) s"
-	expect ext4-seq fail '.runs[0].metrics.passes_per_window.value > 4 and .host.memcg_version == 2'
-	expect no-readahead pass '.runs[0].metrics.passes_per_window.value <= 1.5' --advice random
-	if command -v mkfs.btrfs >/dev/null; then
-		expect btrfs-3 fail '.params.mount_options == "compress-force=zstd:3"' \
-			--fs btrfs:zstd:3 --compress 3.0
-		expect btrfs-incompressible fail '.runs[0].metrics.passes_per_window.value > 4' \
-			--fs btrfs:zstd:3
-	else
-		echo '# no mkfs.btrfs (Debian package btrfs-progs): its cases are left out'
-	fi
-	io_error
+	case $SET in
+	short | full) judge ;;
+	matrix)
+		shift
+		matrix "$@"
+		;;
+	*)
+		echo "Bail out! '$SET' is not short, full or matrix"
+		exit 1
+		;;
+	esac
 	umount "$DIR"
 	# Nothing may be left: the disk could be unmounted, so no file, loop or mount of ours was on it.
 	if find /sys/fs/cgroup -name 'squeeze-mmapread-*' | grep -q .; then
@@ -100,4 +148,4 @@ main() {
 	((failures == 0))
 }
 
-main
+main "$@"
