@@ -399,8 +399,9 @@ const struct scenario readahead_livelock = {
 		"FAIL means: reclaim ran more than 4 times for each window of pages that it freed (17\n"
 		"to 20 with the failure, under 2 without), or in some 5 s the group read under 1 % of\n"
 		"its own median, and not a page a reader, while reclaim went on (livelock), or a worker\n"
-		"was OOM-killed. The reason says which. PASS needs proof: 100 limit hits, 100 major faults, and a window of at\n"
-		"least 1 MiB. A slow disk is not a livelock: reclaim stands still then too.\n"
+		"was OOM-killed. The reason says which. PASS needs proof: 100 limit hits or reclaim\n"
+		"passes, 100 major faults, and a window of at least 1 MiB. A slow disk is not a\n"
+		"livelock: reclaim stands still then too.\n"
 		"\n"
 		"Control: --advice random reads no page ahead and must PASS.",
 	.unit = "pages",

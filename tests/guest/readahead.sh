@@ -75,12 +75,13 @@ matrix() {
 			"$MMAPREAD" "${COMMON[@]}" --fs "$fs" --compress 3.0 --pattern "$pattern" \
 				--runs "$RUNS" --json "$file" >"${file%.json}.txt" 2>&1 || true
 			jq -r --arg at "$(uname -r) $fs $pattern" '
-				def round1: . * 10 | round / 10;
+				# Absent where nobody has read a page.
+				def round1: if . == null then "-" else . * 10 | round / 10 end;
 				.runs | to_entries[] | .key as $i | .value | .metrics as $m |
 				"\($at) \($i + 1) \(.verdict) " +
 				"\($m.passes_per_major_fault.value | round1) " +
-				"\($m.passes_per_window.value | round1) \($m.pages_read.value) " +
-				"\($m.longest_stall_ns.value / 1e9 | round1) " +
+				"\($m.passes_per_window.value | round1) \($m.pages_read.value // "-") " +
+				"\($m.longest_stall_ns.value | if . then . / 1e9 else . end | round1) " +
 				(.checks | map(select(.name == "livelock") | .outcome) | join(","))
 			' "$file" || tail -n 1 "${file%.json}.txt"
 		done
