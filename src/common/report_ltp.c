@@ -3,8 +3,12 @@
  * What LTP's runner kirk reads: a line for each check, and the summary block that its regular
  * expression knows (peers.md, a.1). Without that block kirk counts the result words anywhere in the
  * output, so they must not occur in any text of ours.
+ *
+ * kirk's screen says "skip" of a test as soon as it skipped anything, even above a TBROK. So only a run
+ * that gave no verdict is told as skipped; a check that a judged run could not make is information.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -33,7 +37,20 @@ static void put_info(const struct result_doc *doc, FILE *out, const char *text)
 	fprintf(out, "%s: TINFO: %s\n", doc->scenario, clean(text, line, sizeof(line)));
 }
 
-static void put_item(const struct result_doc *doc, const struct report_item *item, FILE *out)
+/* Whether the item that @it has just given counts for kirk. */
+static bool is_counted(const struct report_items *it, const struct report_item *item)
+{
+	const struct result_doc *doc = it->doc;
+
+	if (item->outcome != ITEM_SKIP)
+		return true;
+	if (doc->verdict == VERDICT_ERROR)
+		return false;
+	return doc->nr_runs == 0 || !report_is_judged(&doc->runs[it->run]);
+}
+
+static void put_item(const struct result_doc *doc, const struct report_item *item, bool counted,
+		     FILE *out)
 {
 	static const char *const words[ITEM_NR] = {
 		[ITEM_PASS] = "TPASS",
@@ -47,9 +64,10 @@ static void put_item(const struct result_doc *doc, const struct report_item *ite
 
 	if (item->check)
 		(void)report_check_figures(item->check, figures, sizeof(figures));
-	fprintf(out, "%s: %s: %s%s%s%s%s\n", doc->scenario, words[item->outcome],
-		*name ? name + 1 : "run", figures[0] ? ": " : "", figures, item->why[0] ? ": " : "",
-		clean(item->why, line, sizeof(line)));
+	fprintf(out, "%s: %s: %s%s%s%s%s%s\n", doc->scenario,
+		counted ? words[item->outcome] : "TINFO", *name ? name + 1 : "run",
+		counted ? "" : " was not checked", figures[0] ? ": " : "", figures,
+		item->why[0] ? ": " : "", clean(item->why, line, sizeof(line)));
 }
 
 int report_ltp(const struct result_doc *doc, FILE *out)
@@ -71,8 +89,10 @@ int report_ltp(const struct result_doc *doc, FILE *out)
 		put_info(doc, out, line);
 	}
 	while (report_items_next(&it, &item)) {
-		totals[item.outcome]++;
-		put_item(doc, &item, out);
+		bool counted = is_counted(&it, &item);
+
+		totals[item.outcome] += counted;
+		put_item(doc, &item, counted, out);
 	}
 	fprintf(out,
 		"\nSummary:\npassed   %zu\nfailed   %zu\nbroken   %zu\nskipped  %zu\nwarnings 0\n",

@@ -107,6 +107,8 @@ summary() { printf '\nSummary:\npassed   %s\nfailed   %s\nbroken   %s\nskipped  
 	{ echo "a: TFAIL: bad"; summary 0 1 0 0 0; } | refuses ltp "exit code" --exit 0
 	{ echo "a: TCONF: no swap"; summary 0 0 0 1 0; } | refuses ltp "exit code" --exit 4
 	{ echo "a: TBROK: gone"; summary 0 0 1 0 0; } | refuses ltp "exit code" --exit 1
+	{ echo "a: TPASS: fine"; echo "a: TCONF: no swap"; summary 1 0 0 1 0; } | refuses ltp "exit code" --exit 0
+	{ echo "a: TBROK: gone"; echo "a: TCONF: no swap"; summary 0 0 1 1 0; } | refuses ltp "screen" --exit 2
 }
 
 # -- CSV
