@@ -104,6 +104,64 @@ short_names() {
 	done < <(entries)
 }
 
+@test "ltp: what every entry prints when it cannot run is what kirk reads" {
+	local name command code
+	cd "$LTPROOT/testcases/bin"
+	while read -r name command; do
+		code=0
+		sh -c "./$command --cgroup-parent /squeeze-no-such-group" \
+			> "$BATS_TEST_TMPDIR/$name" 2> /dev/null < /dev/null || code=$?
+		[ "$code" -eq 32 ] || { echo "$name: exit $code"; return 1; }
+		"$check/check_ltp" --exit "$code" < "$BATS_TEST_TMPDIR/$name"
+	done < <(entries)
+}
+
+# kirk's report of one test, as libkirk/export.py writes it.
+kirk_report() { # NAME STATUS CODE PASSED FAILED BROKEN SKIPPED
+	jq -n --arg name "$1" --arg status "$2" --arg code "$3" --argjson p "$4" --argjson f "$5" \
+		--argjson b "$6" --argjson s "$7" '
+		{passed: $p, failed: $f, broken: $b, skipped: $s, warnings: 0} as $counts
+		| {results: [{test_fqn: $name, status: $status, test: ({retval: [$code], log: ""} + $counts)}],
+			stats: ({runtime: 1} + $counts)}' > "$BATS_TEST_TMPDIR/report.json"
+}
+
+@test "ltp: kirk's report is compared with our documents, and every difference is seen" {
+	local docs=$BATS_TEST_TMPDIR/docs name
+	mkdir "$docs"
+	cp "$BATS_TEST_DIRNAME/../data/results/over-isolation-error.json" "$docs/e.json"
+	cp "$BATS_TEST_DIRNAME/../data/results/over-isolation-skip.json" "$docs/s.json"
+	: > "$docs/k.json"
+	jq '.verdict = "fail" | .runs |= [.[0] | .verdict = "fail" | .checks = [{outcome: "pass"},
+		{outcome: "fail"}, {outcome: "skip"}]]' \
+		"$BATS_TEST_DIRNAME/../data/results/over-isolation-fail.json" > "$docs/f.json"
+	agrees() { kirk_report "$@"; "$check/check_kirk" "$BATS_TEST_TMPDIR/report.json" "$docs"; }
+	agrees f fail 1 1 1 0 0
+	agrees e brok 2 0 0 1 0
+	agrees s conf 32 0 0 0 1
+	agrees k brok -1 0 0 1 0
+	agrees none brok -1 0 0 1 0
+	while read -r name; do
+		# shellcheck disable=SC2086 # words
+		if agrees $name; then
+			echo "agreed: $name"
+			return 1
+		fi
+	done <<-'END'
+	f pass 0 1 1 0 0
+	f fail 1 1 1 0 1
+	f fail 1 2 0 0 0
+	f fail 2 1 1 0 0
+	e conf 32 0 0 0 1
+	s pass 0 1 0 0 0
+	k pass 0 1 0 0 0
+	END
+	kirk_report f fail 1 1 1 0 0
+	jq '.stats.failed = 2' "$BATS_TEST_TMPDIR/report.json" > "$BATS_TEST_TMPDIR/sum.json"
+	run "$check/check_kirk" "$BATS_TEST_TMPDIR/sum.json" "$docs"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"stats"* ]]
+}
+
 # -- the kernel's selftests
 
 @test "kselftest: list, Makefile and programs agree, and settings are the runner's" {
@@ -137,6 +195,17 @@ short_names() {
 		run "./$name.sh" --dry-run
 		[ "$status" -eq 0 ] || { echo "$name: exit $status: $output"; return 1; }
 		[[ "$output" == *"would run"* ]]
+	done < <(short_names)
+}
+
+@test "kselftest: what every program prints when it cannot run is KTAP" {
+	local name code
+	cd "$PREFIX/share/squeeze/kselftest/squeeze"
+	while read -r name; do
+		code=0
+		"./$name.sh" --cgroup-parent /squeeze-no-such-group > "$BATS_TEST_TMPDIR/$name" 2> /dev/null || code=$?
+		[ "$code" -eq 4 ] || { echo "$name: exit $code"; return 1; }
+		"$check/check_ktap" --exit "$code" < "$BATS_TEST_TMPDIR/$name"
 	done < <(short_names)
 }
 
