@@ -35,9 +35,10 @@ struct ccstorm_options {
 	enum soft_case soft_case;
 	enum pressure pressure;
 	enum scan_load load;
-	unsigned int allocators; /* 0: the default */
-	uint64_t pod_bytes;	 /* hot set of a pod; 0: the default */
-	uint64_t pod_rest_ns;	 /* between two visits to it; 0: the default */
+	unsigned int allocators;     /* 0: the default */
+	unsigned int demand_percent; /* of the machine; 0: the default */
+	uint64_t pod_bytes;	     /* page cache of a pod; 0: the default */
+	uint64_t pod_rest_ns;	     /* between two reads of new pages; 0: the default */
 };
 
 extern const struct scenario build_pod;

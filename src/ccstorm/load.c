@@ -80,15 +80,40 @@ int load_read_file(const struct load *l, const char *path)
 	return fd < 0 ? broken(l, errno, path) : read_through(l, fd, path);
 }
 
-int load_reread(const struct load *l, const char *path)
+/* Page by page: readahead would bring large folios, which reclaim takes whole. */
+static int read_step(const struct load *l, int fd, const char *path, uint64_t at, uint64_t bytes)
+{
+	static unsigned char block[BLOCK];
+
+	for (uint64_t done = 0; done < bytes && !left(l);) {
+		uint64_t rest_bytes = bytes - done;
+		ssize_t n = pread(fd, block, rest_bytes < BLOCK ? (size_t)rest_bytes : BLOCK,
+				  (off_t)(at + done));
+
+		if (n <= 0)
+			return broken(l, n ? errno : EIO, path);
+		done += (uint64_t)n;
+	}
+	return 0;
+}
+
+int load_slide(const struct load *l, const char *path, const struct load_window *w)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int r = fd < 0 ? broken(l, errno, path) : 0;
 
-	for (bool first = true; r == 0 && !left(l); first = false) {
-		r = read_through(l, fd, path);
-		if (first)
-			say_full(l);
+	if (r == 0)
+		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	for (uint64_t at = 0; r == 0 && !left(l); at += w->step) {
+		r = read_step(l, fd, path, w->from + at % w->span, w->step);
+		count(l, w->step / page);
+		if (at < w->bytes)
+			continue;
+		(void)posix_fadvise(fd, (off_t)(w->from + (at - w->bytes) % w->span),
+				    (off_t)w->step, POSIX_FADV_DONTNEED);
+		if (w->rest_ns)
+			rest(l, w->rest_ns);
 	}
 	return r;
 }
@@ -183,25 +208,6 @@ int load_hog(const struct load *l, uint64_t bytes)
 	say_full(l);
 	while (!left(l))
 		rest(l, REST_NS);
-	return 0;
-}
-
-int load_cycle(const struct load *l, uint64_t bytes, uint64_t rest_ns)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *base = map(l, bytes);
-
-	if (!base)
-		return -ENOMEM;
-	populate(l, base, bytes, page);
-	say_full(l);
-	while (!left(l)) {
-		for (uint64_t at = 0; at + page <= bytes && !left(l); at += page)
-			((volatile unsigned char *)base)[at]++;
-		count(l, bytes / page);
-		if (rest_ns)
-			rest(l, rest_ns);
-	}
 	return 0;
 }
 

@@ -25,10 +25,17 @@ int load_read_file(const struct load *l, const char *path);
 int load_eat(const struct load *l, uint64_t bytes, unsigned int chunks, uint64_t nap_ns);
 /* Takes @bytes at once, says PART_FULL, and holds them. */
 int load_hog(const struct load *l, uint64_t bytes);
-/* Visits every page of @bytes of its own, in order, again and again, with a rest of @rest_ns after
- * each round (0: none). */
-int load_cycle(const struct load *l, uint64_t bytes, uint64_t rest_ns);
 /* Takes @bytes, locked so that reclaim can have nothing of them, and gives them back; again and again. */
 int load_churn(const struct load *l, uint64_t bytes);
-/* Reads @path from front to end, again and again. */
-int load_reread(const struct load *l, const char *path);
+/* Keeps the last @bytes read of a file in the page cache, clean and never read twice: reads on and on,
+ * and drops what is further back. So what reclaim takes comes back as new pages; read again, pages
+ * would go to the active list, and refaults would change the kernel's balance. */
+struct load_window {
+	uint64_t from;	  /* in the file, which may be all hole, … */
+	uint64_t span;	  /* … and how far it goes before it begins again */
+	uint64_t bytes;	  /* kept; a multiple of the page */
+	uint64_t step;	  /* read between two rests once the window is full; divides @span */
+	uint64_t rest_ns; /* 0: none */
+};
+
+int load_slide(const struct load *l, const char *path, const struct load_window *w);

@@ -20,6 +20,7 @@ enum {
 	KEY_PRESSURE,
 	KEY_LOAD,
 	KEY_ALLOCATORS,
+	KEY_DEMAND,
 	KEY_POD_SIZE,
 	KEY_POD_REST,
 };
@@ -35,7 +36,7 @@ static const struct argp_option options[] = {
 	{ "level", KEY_LEVEL, "NAME", 0,
 	  "Limit from what the jobs want: light 2/3, heavy 1/2, extreme 1/3 (heavy)", 0 },
 	{ "pods", KEY_PODS, "N", 0,
-	  "Groups: the jobs take turns in them (none); in over-scan each has pages (150)", 0 },
+	  "Groups: the jobs take turns in them (none); in over-scan each has pages (300)", 0 },
 	{ "dir", KEY_DIR, "PATH", 0, "Where headers and objects are (/var/tmp)", 0 },
 	{ NULL, 0, NULL, 0, "With a command:", 2 },
 	{ "count", KEY_COUNT, "GLOB", 0, "Names of the objects it leaves", 0 },
@@ -47,8 +48,9 @@ static const struct argp_option options[] = {
 	{ "pressure", KEY_PRESSURE, "KIND", 0, "global or memcg (global)", 0 },
 	{ "load", KEY_LOAD, "KIND", 0, "pods or cache: what is there to be scanned (pods)", 0 },
 	{ "allocators", KEY_ALLOCATORS, "N", 0, "Processes that press (4)", 0 },
-	{ "pod-size", KEY_POD_SIZE, "SIZE", 0, "Pages of a pod (3M)", 0 },
-	{ "pod-rest", KEY_POD_REST, "DURATION", 0, "Between two visits to them (100ms)", 0 },
+	{ "demand", KEY_DEMAND, "PERCENT", 0, "What all want, of the available memory (110%)", 0 },
+	{ "pod-size", KEY_POD_SIZE, "SIZE", 0, "Pages of a pod (2M)", 0 },
+	{ "pod-rest", KEY_POD_REST, "DURATION", 0, "Between two reads of new ones (500ms)", 0 },
 	{ 0 },
 };
 
@@ -75,17 +77,17 @@ static unsigned int count_option(const char *option, const char *arg, unsigned i
 	return (unsigned int)opt_count(option, arg, 1, max);
 }
 
-/* "50%" or "50": between a tenth, under which the process itself is the larger part, and 4 times. */
-static unsigned int percent(const char *arg)
+/* "50%" or "50", from 10 to 400. */
+static unsigned int percent(const char *option, const char *arg)
 {
 	char digits[16];
 	size_t n = strcspn(arg, "%");
 
 	if (n >= sizeof(digits) || (arg[n] && arg[n + 1]))
-		opt_bad_value("job-memory", arg, "a percentage");
+		opt_bad_value(option, arg, "a percentage");
 	memcpy(digits, arg, n);
 	digits[n] = '\0';
-	return (unsigned int)opt_count("job-memory", digits, 10, 400);
+	return (unsigned int)opt_count(option, digits, 10, 400);
 }
 
 static error_t parse_jobs(int key, char *arg, struct ccstorm_options *o)
@@ -98,7 +100,8 @@ static error_t parse_jobs(int key, char *arg, struct ccstorm_options *o)
 		o->objects = count_option("objects", arg, OBJECTS_MAX);
 		break;
 	case KEY_JOB_MEMORY:
-		o->job_percent = percent(arg);
+		/* Under a tenth the process itself is the larger part. */
+		o->job_percent = percent("job-memory", arg);
 		break;
 	case KEY_LEVEL:
 		o->level = (enum compile_level)choose("level", arg, compile_level_names, LEVEL_NR,
@@ -138,6 +141,9 @@ static error_t parse_scenarios(int key, char *arg, struct ccstorm_options *o)
 		break;
 	case KEY_ALLOCATORS:
 		o->allocators = count_option("allocators", arg, 256);
+		break;
+	case KEY_DEMAND:
+		o->demand_percent = percent("demand", arg);
 		break;
 	case KEY_POD_SIZE:
 		o->pod_bytes = opt_size("pod-size", arg);
