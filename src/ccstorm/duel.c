@@ -262,21 +262,6 @@ static int drive(struct run *run, struct fail *f)
 
 /* --- acts --- */
 
-static uint64_t machine_reclaimed(void)
-{
-	static const char *const keys[] = { "pgsteal_kswapd", "pgsteal_direct",
-					    "pgsteal_khugepaged" };
-	char text[KFILE_SIZE];
-	uint64_t sum = 0, v;
-
-	if (kfile_read_at(AT_FDCWD, "/proc/vmstat", text, sizeof(text)) < 0)
-		return 0;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (kfile_key_u64(text, keys[i], &v) == 0)
-			sum += v;
-	return sum;
-}
-
 static struct cgroup *group_of(struct duel *d, unsigned int side)
 {
 	return &d->groups[d->nr * SIDES + side];
@@ -289,6 +274,16 @@ static void protect(struct duel *d)
 		(void)cgroup_write_u64(group_of(d, SIDE_B), "memory.low", d->low_bytes);
 	else
 		(void)cgroup_write_u64(group_of(d, SIDE_A), "memory.soft_limit_in_bytes", 0);
+}
+
+static uint64_t pages_out(const struct cgroup *cg)
+{
+	char text[KFILE_SIZE];
+	uint64_t out = 0;
+
+	if (cg->version == 1 && cgroup_read(cg, "memory.stat", text, sizeof(text)) > 0)
+		(void)kfile_key_u64(text, "total_pgpgout", &out);
+	return out;
 }
 
 static void look(struct duel *d, struct memstat stats[SIDES])
@@ -306,7 +301,6 @@ static enum step begin(struct duel *d, uint64_t t_ns)
 	if (d->nr > 0)
 		protect(d);
 	look(d, act->begin);
-	act->machine = machine_reclaimed();
 	for (unsigned int side = 0; side < SIDES; side++)
 		stage_cue(d->stage, d->nr * SIDES + side, CUE_BEGIN);
 	d->since_ns = t_ns;
@@ -326,7 +320,7 @@ static enum step go_on(struct duel *d, uint64_t t_ns)
 	if (t_ns - d->since_ns < d->act_ns)
 		return STEP_RUNNING;
 	look(d, act->end);
-	act->machine = machine_reclaimed() - act->machine;
+	act->out = pages_out(group_of(d, SIDE_A));
 	act->kept = now[SIDE_B];
 	act->complete = true;
 	for (unsigned int side = 0; side < SIDES; side++)

@@ -24,8 +24,8 @@ enum step { STEP_BEGIN, STEP_RUNNING, STEP_LEAVING, STEP_DONE };
 struct act {
 	struct memstat begin[SIDES], end[SIDES];
 	uint64_t most[SIDES];
-	uint64_t kept;	  /* by B at the end */
-	uint64_t machine; /* pages reclaimed on the whole machine */
+	uint64_t kept; /* by B at the end */
+	uint64_t out;  /* v1: pages that A was charged for and no longer is */
 	bool complete;
 };
 
