@@ -3,7 +3,8 @@
 
 #include "over_scan.h"
 
-/* The bounds lie between what stock and patched kernels showed: docs/evidence/over-scan.md. */
+/* The bounds lie between what stock and patched kernels showed, 10 to 11.5 goals in 81 to 95 % of the
+ * passes against 2.0 and none: docs/evidence/over-scan.md. */
 #define WORST_MAX 8.0
 #define SHARE_MAX 0.01
 /* In percent of the goal, what counts as overshoot: 4 times. The classic LRU frees up to one batch
