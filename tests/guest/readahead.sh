@@ -48,10 +48,11 @@ expect() {
 # An I/O error from the device: everything behind the image's start is gone from under it.
 io_error() {
 	local file=$OUT/io-error.json pid
-	"$MMAPREAD" "${COMMON[@]}" --time 120s --fs ext4 --json "$file" >"${file%.json}.txt" 2>&1 &
+	"$MMAPREAD" "${COMMON[@]}" --time 60s --fs ext4 --json "$file" >"${file%.json}.txt" 2>&1 &
 	pid=$!
-	until grep -q "squeeze-mmapread-$pid-r0" <(find /sys/fs/cgroup -maxdepth 2 -type d); do
-		kill -0 "$pid" || break
+	# No <(…): a guest has no /dev/fd.
+	until [[ -n $(find /sys/fs/cgroup -maxdepth 2 -name "squeeze-mmapread-$pid-r0") ]]; do
+		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.2
 	done
 	sleep 2
@@ -95,7 +96,9 @@ have_btrfs() {
 
 judge() {
 	expect ext4-seq fail '.runs[0].metrics.passes_per_window.value > 4 and .host.memcg_version == 2'
-	expect no-readahead pass '.runs[0].metrics.passes_per_window.value <= 1.5' --advice random
+	# Page by page an emulated disk does not fill 256 MiB in time.
+	expect no-readahead pass '.runs[0].metrics.passes_per_window.value <= 1.5' \
+		--advice random --memcg 32M
 	if [[ $SET == full ]] && have_btrfs; then
 		expect btrfs-3 fail '.params.mount_options == "compress-force=zstd:3"' \
 			--fs btrfs:zstd:3 --compress 3.0
