@@ -7,8 +7,9 @@
 set -euo pipefail
 
 readonly BUILD=${SQUEEZE_BUILD:-build}
-# Emulation stretches time bounds; it does not stretch counts.
-readonly SLOW="--time-scale 5"
+# Emulation stretches time bounds; it does not stretch counts. The dialects are on trial here, not the
+# kernel: less time than the entries' own is enough.
+readonly SLOW="--time-scale 5 --time 3s"
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly CHECK=$here/../check
@@ -63,7 +64,7 @@ run_mmtests() {
 	local src=$SHARE/mmtests/shellpack_src/src code=0
 	mkdir "$OUT/logs"
 	# shellcheck disable=SC2086
-	"$src/squeezebuild/run-one" "$OUT/logs" 8 1 "$PREFIX/bin/usemem" --threads 8 --memcg 16M --time 10s $SLOW \
+	"$src/squeezebuild/run-one" "$OUT/logs" 8 1 "$PREFIX/bin/usemem" --threads 8 --memcg 16M $SLOW \
 		>"$OUT/err" 2>&1 || code=$?
 	verify mmtests-csv "$OUT/logs/squeeze-8-1.csv" "$code" "$CHECK/check_csv"
 	"$src/squeeze-usemem/parse-results" "$OUT/logs" >"$OUT/tsv"
