@@ -6,6 +6,8 @@ readonly LAB_RUNS=$LAB_CACHE/run
 # shellcheck disable=SC2034  # lab/run reads it
 readonly LAB_BOOT_LIMIT=${SQUEEZE_LAB_BOOT_LIMIT:-240}
 readonly LAB_PROBE_LIMIT=30
+# shellcheck disable=SC2034  # lab/run reads it
+readonly LAB_BOOTS=3
 
 # Loaded before the root is there; the rest is loaded by name when it is wanted.
 readonly LAB_BOOT_MODULES="virtio_pci virtio_blk virtio_console virtio_rng \

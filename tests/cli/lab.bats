@@ -46,6 +46,33 @@ publish() {
 		"$(sha256sum "$dist/$list" | cut -d' ' -f1)" "$(stat -c %s "$dist/$list")" "$list" >"$dist/Release"
 }
 
+# fake_qemu CONSOLE...: stands in for QEMU; each boot writes the next of these to its console and dies, and
+# a boot after the last runs "the command": a line on stdout, exit code 7.
+fake_qemu() {
+	export FAKE_DIR=$BATS_TEST_TMPDIR/qemu
+	mkdir "$FAKE_DIR"
+	printf '%s\n' "$@" >"$FAKE_DIR/consoles"
+	cat >"$FAKE_DIR/qemu-system-x86_64" <<-'QEMU'
+		#!/bin/bash
+		[[ $1 != --version ]] || exec echo fake
+		for word; do
+			case $word in
+			file:*) console=${word#file:} ;;
+			file,id=*) exec {fd}>"${word#*path=}"; id=${word#file,id=}; declare "${id%%,*}=$fd" ;;
+			esac
+		done
+		echo boot >>"$FAKE_DIR/boots"
+		line=$(sed -n "$(wc -l <"$FAKE_DIR/boots")p" "$FAKE_DIR/consoles")
+		[[ -z $line ]] || { echo "$line" >"$console"; exit 0; }
+		echo ready >&"$status"
+		echo 'it ran' >&"$stdout"
+		echo 'exit 7' >&"$status"
+		sleep 5
+	QEMU
+	chmod +x "$FAKE_DIR/qemu-system-x86_64"
+	export PATH=$FAKE_DIR:$PATH SQUEEZE_LAB_ACCEL=tcg
+}
+
 # refused WORDS COMMAND...: nothing on stdout, one line with the words, the hint, exit 64.
 refused() {
 	local words=$1
@@ -187,6 +214,29 @@ fails() {
 
 @test "no memory: 122" {
 	fails 122 "not enough memory" "$lab/run" 9.9 --memory 9999G -- true
+}
+
+@test "a boot that QEMU's emulation breaks is done again, twice at most" {
+	local int3='Oops: int3: 0000; Kernel panic - not syncing: Fatal exception in interrupt'
+	fake_qemu "$int3" "$int3"
+	run --separate-stderr "$lab/run" 9.9 --memory 256M -- true
+	[ "$status" -eq 7 ]
+	[ "$output" = 'it ran' ]
+	[ "$(grep -c 'booting again' <<<"$stderr")" -eq 2 ]
+	printf '%s\n' "$int3" >>"$FAKE_DIR/consoles"
+	rm "$FAKE_DIR/boots"
+	run --separate-stderr "$lab/run" 9.9 --memory 256M -- true
+	[ "$status" -eq 123 ]
+	[ "$(wc -l <"$FAKE_DIR/boots")" -eq 3 ]
+	[[ $stderr == *'the guest panicked: Kernel panic'* ]]
+	[ -z "$(ls "$SQUEEZE_LAB_CACHE/run")" ]
+}
+
+@test "any other panic is the guest's own: 123 at once" {
+	fake_qemu 'Kernel panic - not syncing: VFS: Unable to mount root fs'
+	run --separate-stderr "$lab/run" 9.9 --memory 256M -- true
+	[ "$status" -eq 123 ]
+	[ "$(wc -l <"$FAKE_DIR/boots")" -eq 1 ]
 }
 
 @test "QEMU missing: 121 and the package" {
