@@ -164,6 +164,28 @@ static void test_slow_is_not_stalled(void **state)
 	m.metrics[METRIC_SWAPOFF_NS] = value_u64(80 * S);
 	r = judged(&m);
 	assert_int_equal(r.verdict, VERDICT_PASS);
+	/* 6.12 in the guest at 512 ms a page, 2026-12-01. */
+	m = good();
+	m.metrics[METRIC_SWAP_LATENCY_NS] = value_u64(512 * MS);
+	m.metrics[METRIC_DIRTY_NS] = value_u64(620 * MS);
+	m.metrics[METRIC_DIRTY_OOM_KILLS] = value_u64(1);
+	m.kill.swap_total_bytes = 200 << 20;
+	m.kill.swap_free_bytes = 100 << 20;
+	r = judged(&m);
+	assert_int_equal(r.verdict, VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(r.reason, "512 ms"));
+	/* A stall beside the kill is one all the same, whatever the device and its space. */
+	m.metrics[METRIC_MLOCK_NS] = value_u64(11 * S);
+	assert_int_equal(judged(&m).verdict, VERDICT_FAIL);
+	m.kill.swap_free_bytes = 0;
+	assert_int_equal(judged(&m).verdict, VERDICT_FAIL);
+	/* On a device that reclaim can wait for there is no excuse. */
+	m = good();
+	m.metrics[METRIC_SWAP_LATENCY_NS] = value_u64(100 * MS);
+	m.metrics[METRIC_DIRTY_OOM_KILLS] = value_u64(1);
+	m.kill.swap_total_bytes = 200 << 20;
+	m.kill.swap_free_bytes = 100 << 20;
+	breaks(&m, "no_oom_kill");
 }
 
 static void test_without_pressure_nothing_is_proven(void **state)
