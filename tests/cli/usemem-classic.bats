@@ -82,7 +82,7 @@ mib=$((1024 * 1024))
 @test "the same lines from within a memcg" {
 	need_memcg
 	says 5 $((4 * mib * 9 / 8)) 5 1 --memcg 8M --init-time -O -y -x -n 5 4M
-	says 4 $((3 * 8 * mib / 4096 * 8 + mib)) 4 0 --memcg 16M -t 4 -R -r 3 -j 4096 8m
+	says 4 $((3 * 8 * mib * 8 / 4096 + mib)) 4 0 --memcg 16M -t 4 -R -r 3 -j 4096 8m
 	truncate -s 64M "$BATS_TEST_TMPDIR/file"
 	says 1 0 1 0 --memcg 16M --swap none -f "$BATS_TEST_TMPDIR/file" --readonly -j 4096 64m
 }
