@@ -157,6 +157,9 @@ fails() {
 	refused "'--limit': 'x'" "$lab/matrix" --limit x -- true
 	refused "two scenarios" "$lab/matrix" --scenario a=true --scenario a=false
 	refused "'true'" "$lab/matrix" true
+	refused "'--pairs': 'none' is not one of" "$lab/matrix" --proof --pairs none
+	refused "'--pairs': 'x' goes with --proof only" "$lab/matrix" --pairs x -- true
+	refused "not 'true '" "$lab/matrix" --proof -- true
 }
 
 @test "kernel list: what the mirror has; a kernel without its modules is incomplete" {
@@ -265,4 +268,53 @@ fails() {
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/ran")" -eq 4 ]
 	grep -q 'tool-v-fail *2/2' "$BATS_TEST_TMPDIR/out/table.txt"
 	grep -qF '| tool-v-pass | 0/2 |' "$BATS_TEST_TMPDIR/out/table.md"
+}
+
+# proof_table LINE...: a tool whose verdict is its first word, or of its Nth run the Nth of two, and cells for it.
+proof_table() {
+	export SQUEEZE_LAB_PROOF=$BATS_TEST_TMPDIR/proof.table
+	cat >"$BATS_TEST_TMPDIR/tool" <<-'TOOL'
+		#!/bin/bash
+		echo ran >>"${0%/*}/ran"
+		verdict=$1
+		[[ $verdict != flip || $(wc -l <"${0%/*}/ran") -gt 1 ]] || verdict=fail
+		[[ $verdict != flip ]] || verdict=pass
+		printf '{"verdict": "%s", "host": {"kernel": "k"}, "runs": [{"metrics": {"touches": {"value": %d}}}]}' \
+			"$verdict" "$(wc -l <"${0%/*}/ran")" >"${@: -1}"
+		[[ $verdict != fail ]]
+	TOOL
+	chmod +x "$BATS_TEST_TMPDIR/tool"
+	printf 'cell | %s\n' "${@//TOOL/$BATS_TEST_TMPDIR/tool}" >"$SQUEEZE_LAB_PROOF"
+}
+
+proof() {
+	run --separate-stderr "$lab/matrix" --proof --out "$BATS_TEST_TMPDIR/out" "$@"
+}
+
+@test "proof: the plan comes first; each cell's verdicts against what is wanted; runs that exist are kept" {
+	proof_table 'one | native | keep | 3 | fail 2 | 9 | | touches | TOOL fail' \
+		'two | native | keep | 2 | pass 2 | 9 | | | TOOL pass' \
+		'three | native | keep | 12 | no-fail 12 | 1 | | | TOOL inconclusive'
+	proof --dry-run
+	[ "$status" -eq 0 ]
+	[[ $stderr == *'17 runs in 0 boots, 0 kernels to build: about 1 minutes'* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/out" ]
+	for _ in 1 2; do
+		proof --format json
+		[ "$status" -eq 0 ]
+		[ "$(jq -c '[.cells[] | [.pair, .k, .n, .held]]' <<<"$output")" = \
+			'[["one",3,3,true],["two",2,2,true],["three",12,12,true]]' ]
+	done
+	[ "$(jq -c '.cells[0].metrics.touches | [.min, .median, .max]' <<<"$output")" = '[1,15,17]' ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/ran")" -eq 17 ]
+	grep -q '| one | k | keep | fail in 2 of 3 | 3 fail | `touches` 1 … 15 … 17 |' "$BATS_TEST_TMPDIR/out/proof.md"
+}
+
+@test "proof: a cell that is not as wanted: exit 1, and it says which" {
+	proof_table 'one | native | keep | 2 | pass 2 | 9 | | | TOOL flip' 'two | native | keep | 1 | pass 1 | 9 | | | TOOL fail'
+	proof --pairs one
+	[ "$status" -eq 1 ]
+	[[ $output == *'| pass in 2 of 2 | 1 fail, 1 pass, **not as wanted** |'* ]]
+	[[ $output != *two* ]]
+	[[ ${stderr_lines[-1]} == *'not every cell is as wanted' ]]
 }
