@@ -10,22 +10,14 @@
 #   ccstorm.sh over-scan        classic LRU, 1 GiB: FAIL, and a control without pressure
 #   ccstorm.sh over-scan-cache  classic LRU, 4 GiB: FAIL by one long list
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 readonly SET=${1-}
 readonly CCSTORM=${SQUEEZE_CCSTORM:-build/bin/ccstorm}
 readonly OUT=${SQUEEZE_GUEST_OUT:-build/guest}/ccstorm-$SET
 # Emulation stretches time bounds; it does not stretch counts.
 readonly COMMON=(--time-scale 5 --quiet)
-
-cases=0
-failures=0
-
-# outcome ok|"not ok" NAME TEXT
-outcome() {
-	cases=$((cases + 1))
-	[[ $1 == ok ]] || failures=$((failures + 1))
-	echo "$1 $cases - $2: $3"
-}
 
 # expect NAME VERDICTS OPTION...: the verdict is one of those (a|b).
 expect() {
@@ -95,21 +87,11 @@ main() {
 	siblings-mglru | siblings-classic | duels | duels-v1 | over-scan | over-scan-cache) ;;
 	*) echo "usage: $0 siblings-mglru|siblings-classic|duels|duels-v1|over-scan|over-scan-cache" >&2; exit 64 ;;
 	esac
-	if [[ -z ${SQUEEZE_LAB_KERNEL:-} ]]; then
-		echo '1..0 # SKIP not in a guest of lab/run'
-		exit 4
-	fi
-	if [[ ! -x $CCSTORM ]]; then
-		echo "1..0 # SKIP $CCSTORM is not built"
-		exit 4
-	fi
+	begin_set "$SET" "$CCSTORM"
 	rm -rf "$OUT"
 	mkdir -p "$OUT"
-	echo "# $(uname -r), $SET, up $(cut -d' ' -f1 /proc/uptime) s"
 	"set_$SET"
-	echo "1..$cases"
-	echo "# $((cases - failures)) passed, $failures failed, up $(cut -d' ' -f1 /proc/uptime) s"
-	((failures == 0))
+	end_set
 }
 
 main

@@ -5,6 +5,8 @@
 # ERROR: whether the kernel fails is what the other guest tests are for. TAP on standard output; exit 0,
 # 1, or 4 (skipped).
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 readonly BUILD=${SQUEEZE_BUILD:-build}
 # Emulation stretches time bounds; it does not stretch counts. The dialects are on trial here, not the
@@ -14,16 +16,6 @@ readonly SLOW="--time-scale 5 --time 3s"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly CHECK=$here/../check
 export PYTHONDONTWRITEBYTECODE=1
-
-cases=0
-failures=0
-
-# outcome ok|"not ok" NAME TEXT
-outcome() {
-	cases=$((cases + 1))
-	[[ $1 == ok ]] || failures=$((failures + 1))
-	echo "$1 $cases - $2: $3"
-}
 
 # verify NAME FILE CODE CHECKER…: that output, which came with that exit code, keeps to its format.
 verify() {
@@ -104,24 +96,14 @@ nothing_left() {
 	fi
 }
 
-if [[ -z ${SQUEEZE_LAB_KERNEL:-} ]]; then
-	echo '1..0 # SKIP not in a guest of lab/run'
-	exit 4
-fi
-if [[ ! -x $BUILD/bin/usemem ]]; then
-	echo "1..0 # SKIP $BUILD/bin/usemem is not built"
-	exit 4
-fi
+begin_set '' "$BUILD/bin/usemem"
 OUT=$(mktemp -d)
 readonly OUT PREFIX=$OUT/prefix
 readonly SHARE=$PREFIX/share/squeeze
 cmake --install "$BUILD" --prefix "$PREFIX" >"$OUT/install"
-echo "# $(uname -r), up $(cut -d' ' -f1 /proc/uptime) s"
 for dialect in ltp kselftest mmtests lava; do
 	"run_$dialect"
 	echo "# $dialect done, up $(cut -d' ' -f1 /proc/uptime) s"
 done
 nothing_left
-echo "1..$cases"
-echo "# $((cases - failures)) passed, $failures failed"
-((failures == 0))
+end_set

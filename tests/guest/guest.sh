@@ -8,6 +8,7 @@
 #   guest.sh probe-KERNEL   probe.sh under that kernel: 6.12 with the fallbacks, 6.1, newest
 #   guest.sh probe-locked   … under 6.12 with lockdown=confidentiality
 #   guest.sh readahead      readahead.sh, short, under 6.12 with a disk
+#   guest.sh siblings-LRU   ccstorm.sh under 6.12 with that LRU, one protected parent
 #   guest.sh dialects       dialects.sh under 6.12: an entry of each harness
 set -euo pipefail
 
@@ -30,9 +31,12 @@ probe-locked)
 	command=(tests/guest/probe.sh locked)
 	;;
 readahead) kernel=6.12 options=("${large[@]}" --disk 6G) command=(tests/guest/readahead.sh short) ;;
+siblings-mglru | siblings-classic)
+	kernel=6.12 options=(--memory 1G --timeout 4m --lru "${SET#siblings-}") command=(tests/guest/ccstorm.sh "$SET")
+	;;
 dialects) kernel=6.12 options=("${large[@]}") command=(tests/guest/dialects.sh) ;;
 *)
-	echo "usage: $0 mglru|classic|v1|probe-6.1|probe-6.12|probe-newest|probe-locked|readahead|dialects" >&2
+	echo "usage: $0 mglru|classic|v1|probe-6.1|probe-6.12|probe-newest|probe-locked|readahead|siblings-mglru|siblings-classic|dialects" >&2
 	exit 64
 	;;
 esac

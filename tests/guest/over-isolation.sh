@@ -10,6 +10,8 @@
 # classic LRU and ballast in 4 of 5 at 200 ms (1 of 4: in 2 of 1,000), and without ballast
 # in none.  See docs/evidence/over-isolation.md.
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 readonly SET=${1-}
 readonly USEMEM=${SQUEEZE_USEMEM:-build/bin/usemem}
@@ -17,16 +19,6 @@ readonly TIME=${SQUEEZE_GUEST_TIME:-20s}
 readonly OUT=${SQUEEZE_GUEST_OUT:-build/guest}/$SET
 # Emulation stretches time bounds; it does not stretch counts.
 readonly COMMON=(--memcg 16M --swap delay:50ms --time "$TIME" --time-scale 5)
-
-cases=0
-failures=0
-
-# outcome ok|"not ok" NAME TEXT
-outcome() {
-	cases=$((cases + 1))
-	[[ $1 == ok ]] || failures=$((failures + 1))
-	echo "$1 $cases - $2: $3"
-}
 
 # run_once FILE OPTION...: sets VERDICT and REASON.
 run_once() {
@@ -131,21 +123,11 @@ main() {
 	mglru | classic | v1) ;;
 	*) echo "usage: $0 mglru|classic|v1" >&2; exit 64 ;;
 	esac
-	if [[ -z ${SQUEEZE_LAB_KERNEL:-} ]]; then
-		echo '1..0 # SKIP not in a guest of lab/run'
-		exit 4
-	fi
-	if [[ ! -x $USEMEM ]]; then
-		echo "1..0 # SKIP $USEMEM is not built"
-		exit 4
-	fi
+	begin_set "$SET" "$USEMEM"
 	rm -rf "$OUT"
 	mkdir -p "$OUT"
-	echo "# $(uname -r), $SET, up $(cut -d' ' -f1 /proc/uptime) s"
 	"set_$SET"
-	echo "1..$cases"
-	echo "# $((cases - failures)) passed, $failures failed, up $(cut -d' ' -f1 /proc/uptime) s"
-	((failures == 0))
+	end_set
 }
 
 main

@@ -7,6 +7,8 @@
 #   probe.sh fallback   that, and what usemem falls back to where something is taken away
 #   probe.sh locked     booted with lockdown=confidentiality: what usemem falls back to
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 readonly SET=${1-}
 readonly NATIVE=${SQUEEZE_NATIVE_PROBE:-build/bin/native_probe}
@@ -16,16 +18,6 @@ readonly DIR=/mnt/squeeze-probe
 # usemem is root all the same: it may make its memcg, and read its files.
 readonly WITHOUT_BPF=(setpriv --bounding-set '-bpf,-perfmon,-sys_admin')
 readonly WITHOUT_ADMIN=(setpriv --bounding-set '-sys_admin')
-
-cases=0
-failures=0
-
-# outcome ok|"not ok" NAME TEXT
-outcome() {
-	cases=$((cases + 1))
-	[[ $1 == ok ]] || failures=$((failures + 1))
-	echo "$1 $cases - $2: $3"
-}
 
 # hiding PATH… -- COMMAND…: with nothing to be seen in these folders, in a mount namespace of its own.
 hiding() {
@@ -149,23 +141,13 @@ main() {
 	equal | fallback | locked) ;;
 	*) echo "usage: $0 equal|fallback|locked" >&2; exit 64 ;;
 	esac
-	if [[ -z ${SQUEEZE_LAB_KERNEL:-} ]]; then
-		echo '1..0 # SKIP not in a guest of lab/run'
-		exit 4
-	fi
-	if [[ ! -x $USEMEM || ! -x $NATIVE ]]; then
-		echo "1..0 # SKIP $USEMEM or $NATIVE is not built"
-		exit 4
-	fi
+	begin_set "$SET" "$USEMEM" "$NATIVE"
 	rm -rf "$OUT"
 	mkdir -p "$OUT" "$DIR"
 	mkfs.ext4 -q "${SQUEEZE_LAB_DISKS%% *}"
 	mount "${SQUEEZE_LAB_DISKS%% *}" "$DIR"
-	echo "# $(uname -r), $SET, up $(cut -d' ' -f1 /proc/uptime) s"
 	"set_$SET"
-	echo "1..$cases"
-	echo "# $((cases - failures)) passed, $failures failed, up $(cut -d' ' -f1 /proc/uptime) s"
-	((failures == 0))
+	end_set
 }
 
 main

@@ -10,6 +10,8 @@
 # No case depends on chance: on a kernel without the fix every run has 17 passes and more to a
 # window, and without readahead none has more than one.
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 readonly MMAPREAD=${SQUEEZE_MMAPREAD:-build/bin/mmapread}
 readonly SET=${1:-full}
@@ -18,16 +20,6 @@ readonly RUNS=${SQUEEZE_GUEST_RUNS:-3}
 readonly OUT=${SQUEEZE_GUEST_OUT:-build/guest}/readahead
 readonly DIR=/mnt/squeeze-data
 readonly COMMON=(--dir "$DIR" --procs 104 --memcg 256M --time "$TIME" --quiet)
-
-cases=0
-failures=0
-
-# outcome ok|"not ok" NAME TEXT
-outcome() {
-	cases=$((cases + 1))
-	[[ $1 == ok ]] || failures=$((failures + 1))
-	echo "$1 $cases - $2: $3"
-}
 
 # expect NAME VERDICT FILTER OPTION...: one run with that verdict, of whose document the filter holds.
 expect() {
@@ -112,14 +104,7 @@ judge() {
 
 main() {
 	local disk
-	if [[ -z ${SQUEEZE_LAB_KERNEL:-} ]]; then
-		echo '1..0 # SKIP not in a guest of lab/run'
-		exit 4
-	fi
-	if [[ ! -x $MMAPREAD ]]; then
-		echo "1..0 # SKIP $MMAPREAD is not built"
-		exit 4
-	fi
+	begin_set '' "$MMAPREAD"
 	read -r disk _ <<<"${SQUEEZE_LAB_DISKS:-}"
 	if [[ -z $disk ]]; then
 		echo '1..0 # SKIP no disk: lab/run --disk 6G'
@@ -128,7 +113,6 @@ main() {
 	mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$disk"
 	mkdir -p "$DIR" "$OUT"
 	mount "$disk" "$DIR"
-	echo "# $(uname -r), up $(cut -d' ' -f1 /proc/uptime) s"
 	case $SET in
 	short | full) judge ;;
 	matrix)
@@ -147,9 +131,7 @@ main() {
 	else
 		outcome ok left-overs "none"
 	fi
-	echo "1..$cases"
-	echo "# $((cases - failures)) passed, $failures failed, up $(cut -d' ' -f1 /proc/uptime) s"
-	((failures == 0))
+	end_set
 }
 
 main "$@"
