@@ -67,6 +67,9 @@ int cgroup_discover_from(const char *mountinfo, const char *self_cgroup, const c
 int cgroup_choose_parent(const struct cgroup_host *host, const char *wanted,
 			 char ret_memory[PATH_MAX], char ret_unified[PATH_MAX], struct fail *f);
 
+/* Whether a process other than the caller and @known (0: none) is directly in the group @dir: 1, 0, -errno. */
+int cgroup_has_others(const char *dir, pid_t known);
+
 /* Opens an existing group (directories as the arena made them; @unified_path "" if none). */
 int cgroup_open(const struct cgroup_host *host, const char *memory_path, const char *unified_path,
 		struct cgroup *ret, struct fail *f);

@@ -211,8 +211,7 @@ static int may_create(const char *dir, struct fail *f)
 			dir, geteuid(), DELEGATE_HINT);
 }
 
-/* Whether any process but ourselves is directly in the v2 group @dir. */
-static bool others_inside(const char *dir)
+int cgroup_has_others(const char *dir, pid_t known)
 {
 	char path[PATH_MAX + 32];
 	_cleanup_fclose_ FILE *file = NULL;
@@ -221,12 +220,12 @@ static bool others_inside(const char *dir)
 	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
+		return -errno;
 	while (fscanf(file, "%ld", &pid) == 1) {
-		if (pid != getpid())
-			return true;
+		if (pid != getpid() && pid != known)
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
 /* On v2 a child has memory.max only if its parent passes the controller on. The guard switches it
@@ -255,7 +254,7 @@ static int may_enable_memory(const struct cgroup_host *host, const char *dir, st
 				dir, DELEGATE_HINT);
 	/* Only groups that are not the real root have cgroup.type; the real root may hold processes. */
 	(void)snprintf(path, sizeof(path), "%s/cgroup.type", dir);
-	if (!access(path, F_OK) && others_inside(dir))
+	if (!access(path, F_OK) && cgroup_has_others(dir, 0) > 0)
 		return fail_say(
 			f, EBUSY,
 			"other processes live in %s, so the memory controller cannot be enabled "

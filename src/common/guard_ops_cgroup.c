@@ -123,24 +123,6 @@ static int move_pid(const char *dir, pid_t pid)
 	return write_file(dir, "cgroup.procs", text);
 }
 
-/* Whether the group holds nobody but the supervisor and ourselves: only those we may move. */
-static bool only_us_inside(const struct guard *g, const char *dir)
-{
-	char path[PATH_MAX + 32];
-	_cleanup_fclose_ FILE *file = NULL;
-	long pid;
-
-	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	while (fscanf(file, "%ld", &pid) == 1) {
-		if (pid != g->supervisor && pid != getpid())
-			return false;
-	}
-	return true;
-}
-
 /* The no-internal-process rule: out of the group, into a leaf below it. */
 static int move_us_to_leaf(struct guard *g, const char *dir, struct fail *f)
 {
@@ -149,7 +131,8 @@ static int move_us_to_leaf(struct guard *g, const char *dir, struct fail *f)
 	struct thing *t;
 	int r;
 
-	if (!only_us_inside(g, dir))
+	/* The supervisor and ourselves we may move; nobody else. */
+	if (cgroup_has_others(dir, g->supervisor) != 0)
 		return fail_say(
 			f, EBUSY,
 			"other processes live in %s, so the memory controller cannot be enabled "

@@ -287,12 +287,11 @@ static enum verdict verdict_of(int err)
 	}
 }
 
-static void run_in_arena(struct run *run, struct fail *f)
+/* --runs times, unless @r says that preparing failed; a run that cannot be made ends it. */
+static void repeat(struct run *run, int (*once)(struct run *, struct fail *), int r, struct fail *f)
 {
-	int r = prepare_all(run, f);
-
 	for (run->run_index = 0; r == 0 && run->run_index < run->opt->runs; run->run_index++) {
-		r = run_once(run, f);
+		r = once(run, f);
 		if (run_stop_requested)
 			break;
 	}
@@ -300,6 +299,11 @@ static void run_in_arena(struct run *run, struct fail *f)
 		give_up(run, verdict_of(r), f->what);
 	else
 		result_conclude(&run->doc);
+}
+
+static void run_in_arena(struct run *run, struct fail *f)
+{
+	repeat(run, run_once, prepare_all(run, f), f);
 	if (run->scenario->finish)
 		run->scenario->finish(run);
 	free_workers(run);
@@ -333,17 +337,7 @@ static int bare_once(struct run *run, struct fail *f)
 
 static void run_bare(struct run *run, struct fail *f)
 {
-	int r = make_workers(run, f);
-
-	for (run->run_index = 0; r == 0 && run->run_index < run->opt->runs; run->run_index++) {
-		r = bare_once(run, f);
-		if (run_stop_requested)
-			break;
-	}
-	if (r < 0 && run->doc.nr_runs == 0)
-		give_up(run, verdict_of(r), f->what);
-	else
-		result_conclude(&run->doc);
+	repeat(run, bare_once, make_workers(run, f), f);
 	free_workers(run);
 }
 
