@@ -53,11 +53,18 @@ static int is_json(const struct dirent *entry)
 	       !strcmp(entry->d_name + length - 5, ".json");
 }
 
-static int add_folder(struct docset *set, const char *path)
+static int is_folder(const struct dirent *entry)
 {
-	size_t before = set->nr + set->nr_complaints;
+	return entry->d_type == DT_DIR && entry->d_name[0] != '.';
+}
+
+static int add_folder(struct docset *set, const char *path);
+
+/* Adds what @choose takes of the folder, in the order of version numbers. */
+static int add_entries(struct docset *set, const char *path, int (*choose)(const struct dirent *))
+{
 	struct dirent **names = NULL;
-	int n = scandir(path, &names, is_json, versionsort), r = 0;
+	int n = scandir(path, &names, choose, versionsort), r = 0;
 	struct fail f;
 
 	if (n < 0) {
@@ -65,19 +72,39 @@ static int add_folder(struct docset *set, const char *path)
 		return complain(set, f.what);
 	}
 	for (int i = 0; i < n; i++) {
-		_cleanup_free_ char *file = NULL;
+		_cleanup_free_ char *entry = NULL;
 
-		if (r == 0 && asprintf(&file, "%s/%s", path, names[i]->d_name) < 0) {
-			file = NULL;
+		if (r == 0 && asprintf(&entry, "%s/%s", path, names[i]->d_name) < 0) {
+			entry = NULL;
 			r = -ENOMEM;
 		}
 		if (r == 0)
-			r = add_file(set, file, 1);
+			r = choose == is_folder ? add_folder(set, entry) : add_file(set, entry, 1);
 		free(names[i]);
 	}
 	free(names);
+	return r;
+}
+
+static int add_folder(struct docset *set, const char *path)
+{
+	size_t before = set->nr + set->nr_complaints;
+	int r = add_entries(set, path, is_json);
+
+	if (r == 0 && set->nr + set->nr_complaints == before)
+		r = add_entries(set, path, is_folder);
+	return r;
+}
+
+static int add_named_folder(struct docset *set, const char *path)
+{
+	size_t before = set->nr + set->nr_complaints;
+	struct fail f;
+	int r = add_folder(set, path);
+
 	if (r == 0 && set->nr + set->nr_complaints == before) {
-		(void)fail_say(&f, ENOENT, "%s: no result documents (*.json) in this folder", path);
+		(void)fail_say(&f, ENOENT,
+			       "%s: no result documents (*.json) in this folder or below", path);
 		r = complain(set, f.what);
 	}
 	return r;
@@ -88,7 +115,7 @@ int docset_add(struct docset *set, const char *path)
 	struct stat st;
 
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return add_folder(set, path);
+		return add_named_folder(set, path);
 	return add_file(set, path, 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The result documents named on a command line: files, and folders of which every *.json is read
- * (not below: a folder is one side of a comparison).
+ * A folder that holds none itself stands for the folders in it, as lab/matrix makes them.
  *
  * One unreadable document does not hide the others: each leaves one sentence, and the caller
  * decides what it means. JSON in a folder that is no result document is counted, not complained

@@ -245,6 +245,23 @@ refused() {
 	run -0 "$squeeze" compare --alpha 0.0000001 --fail-on worse "$seeds/new/002-0-limit.json" --to "$seeds/base/002-0-limit.json"
 }
 
+@test "a folder without results stands for the folders in it" {
+	local d=$BATS_TEST_TMPDIR/matrix good=$results/over-isolation-pass.json
+	mkdir -p "$d"/6.12/mglru/usemem "$d"/6.12/classic/usemem "$d"/.hidden
+	echo '{"schema": "squeeze-matrix/1"}' >"$d/table.json"
+	cp "$good" "$d/6.12/mglru/usemem/run-1.json"
+	cp "$good" "$d/6.12/mglru/usemem/run-10.json"
+	cp "$good" "$d/6.12/classic/usemem/run-1.json"
+	cp "$good" "$d/.hidden"
+	run -0 "$squeeze" compare --format json "$d" --to "$d/6.12/mglru"
+	[ "$(jq -c '.comparisons[0] | [.base.runs, .new.runs]' <<<"$output")" = '[3,2]' ]
+	run -2 "$squeeze" compare "$d/.hidden/.." --to "$d/6.12/none"
+	[[ $output == *'6.12/none: No such file'* ]]
+	mkdir "$d/empty"
+	run -2 "$squeeze" report "$d/empty" -o "$d/r.html"
+	[[ $output == *'no result documents (*.json) in this folder or below'* ]]
+}
+
 @test "damaged, foreign and hostile files: one clear line each" {
 	local d=$BATS_TEST_TMPDIR/bad good=$results/over-isolation-pass.json
 	mkdir "$d"
