@@ -35,6 +35,8 @@ double stats_deviation(const struct stats *s)
 /* Lentz's method divides by its running denominators: a zero is replaced by this. */
 #define LENTZ_TINY 1e-300
 /* Convergence takes O(sqrt(max(a, b))) steps (DLMF 8.17): this serves a and b up to 10^9. */
+/* As in R's fisher.test: probabilities this near (relatively) are the same. */
+#define FISHER_TIE 1e-7
 #define LENTZ_STEPS_MAX 200000
 
 static double not_zero(double x)
@@ -162,4 +164,25 @@ void stats_binomial_bound(size_t k, size_t n, double confidence, double *ret_low
 
 	*ret_low = k == 0 ? 0 : beta_inverse(failures, successes + 1, tail);
 	*ret_high = k == n ? 1 : beta_inverse(failures + 1, successes, 1 - tail);
+}
+
+static double log_choose(double n, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+double stats_fisher(size_t k_a, size_t n_a, size_t k_b, size_t n_b)
+{
+	double a = (double)n_a, b = (double)n_b, k = (double)(k_a + k_b);
+	double all = log_choose(a + b, k), p = 0;
+	double seen = log_choose(a, (double)k_a) + log_choose(b, (double)k_b) - all;
+
+	for (double i = fmax(0, k - b); i <= fmin(a, k); i++) {
+		double one = log_choose(a, i) + log_choose(b, k - i) - all;
+
+		/* Tables that are equally likely must not be told apart by rounding. */
+		if (one <= seen + FISHER_TIE)
+			p += exp(one);
+	}
+	return fmin(p, 1);
 }

@@ -2,10 +2,11 @@
 /*
  * The statistics a reclaim developer puts beside a table: mean and deviation of a few runs, whether
  * two sets of runs differ (Welch's t), whether two latency distributions differ (Mann-Whitney), and
- * how sure "k of n failed" is (Clopper-Pearson).
+ * how sure "k of n failed" is (Clopper-Pearson), and whether two such rates differ (Fisher).
  *
  * Sources: B. L. Welch, Biometrika 34 (1947); Mann and Whitney, Ann. Math. Statist. 18 (1947), with
- * tie correction; Clopper and Pearson, Biometrika 26 (1934); regularised incomplete beta function
+ * tie correction; Clopper and Pearson, Biometrika 26 (1934); R. A. Fisher, J. R. Statist. Soc. 85
+ * (1922); regularised incomplete beta function
  * by its continued fraction (DLMF 8.17.22, Lentz). tests/unit/test_stats.c checks each against
  * published values to 1e-6.
  */
@@ -45,6 +46,10 @@ int stats_mann_whitney(const struct hist *a, const struct hist *b, struct mann_w
 
 /* Two-sided Clopper-Pearson interval of @k of @n at @confidence (0.95); @n >= 1, @k <= @n. */
 void stats_binomial_bound(size_t k, size_t n, double confidence, double *ret_low, double *ret_high);
+
+/* Fisher's exact test of @k_a of @n_a against @k_b of @n_b: p two-sided, the sum over all tables with these
+ * margins that are no likelier than the one seen (as R's fisher.test). 1 when a side is empty. */
+double stats_fisher(size_t k_a, size_t n_a, size_t k_b, size_t n_b);
 
 /* I_x(a, b), the regularised incomplete beta function; a, b > 0, 0 <= x <= 1. */
 double stats_beta_inc(double a, double b, double x);

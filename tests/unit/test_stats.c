@@ -327,6 +327,34 @@ static void clopper_pearson(void **state)
 	}
 }
 
+static void fisher_exact(void **state)
+{
+	static const struct {
+		size_t k_a, n_a, k_b, n_b;
+		double p;
+	} cases[] = {
+		/* published: Fisher's lady tasting tea, 34/70, the first example of R's fisher.test
+		 * (which tests it one-sided: 17/70) */
+		{ 3, 4, 1, 4, 34.0 / 70 },
+		/* published: R's fisher.test, convictions of like-sex twins of criminals, p-value
+		 * = 0.0005367 */
+		{ 10, 13, 2, 17, 0.000536724 },
+		/* closed forms: 2 of C(10, 5) and 10 of C(10, 4) tables, and one table only */
+		{ 5, 5, 0, 5, 2.0 / 252 },
+		{ 4, 5, 0, 5, 10.0 / 210 },
+		{ 0, 3, 0, 3, 1 },
+		{ 0, 0, 2, 3, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		NEAR(stats_fisher(cases[i].k_a, cases[i].n_a, cases[i].k_b, cases[i].n_b),
+		     cases[i].p);
+		NEAR(stats_fisher(cases[i].k_b, cases[i].n_b, cases[i].k_a, cases[i].n_a),
+		     cases[i].p);
+	}
+}
+
 static void clopper_pearson_mirrors(void **state)
 {
 	double low, high, mirrored_low, mirrored_high, previous_low = 0;
@@ -359,6 +387,7 @@ int main(void)
 		cmocka_unit_test(mann_whitney_with_ties),
 		cmocka_unit_test(mann_whitney_extremes),
 		cmocka_unit_test(clopper_pearson),
+		cmocka_unit_test(fisher_exact),
 		cmocka_unit_test(clopper_pearson_mirrors),
 	};
 
