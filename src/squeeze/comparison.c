@@ -345,13 +345,19 @@ static struct rate make_rate(const struct cohort *c)
 	return rate;
 }
 
-static enum mark judge_rates(const struct rate *base, const struct rate *new)
+static void judge_rates(struct comparison *c)
 {
+	const struct rate *base = &c->base_rate, *new = &c->new_rate;
+
+	c->rate_mark = MARK_UNJUDGED;
 	if (base->judged < 2 || new->judged < 2)
-		return MARK_UNJUDGED;
-	if (new->low > base->high)
-		return MARK_WORSE;
-	return new->high < base->low ? MARK_BETTER : MARK_NOISE;
+		return;
+	c->rate_p = stats_fisher(base->failed, base->judged, new->failed, new->judged);
+	if (c->rate_p >= c->alpha)
+		c->rate_mark = MARK_NOISE;
+	else
+		c->rate_mark = new->failed * base->judged > base->failed *new->judged ? MARK_WORSE
+										      : MARK_BETTER;
 }
 
 static double mean_duration(const struct cohort *c)
@@ -383,7 +389,7 @@ int comparison_make(const struct pair *pair, double alpha, struct pool *pool,
 		return -ENOMEM;
 	c.base_rate = make_rate(pair->base);
 	c.new_rate = make_rate(pair->new);
-	c.rate_mark = judge_rates(&c.base_rate, &c.new_rate);
+	judge_rates(&c);
 	*ret = c;
 	return 0;
 }

@@ -127,6 +127,8 @@ static void write_comparison(struct jsonw *w, const struct comparison *c, struct
 	jsonw_kv_bool(w, "uneven_time", c->uneven_time);
 	write_rate(w, "base_rate", &c->base_rate);
 	write_rate(w, "new_rate", &c->new_rate);
+	if (c->rate_mark != MARK_UNJUDGED)
+		kv_real(w, "rate_p", c->rate_p);
 	jsonw_kv_string(w, "rate_mark", mark_text(c->rate_mark));
 	jsonw_key(w, "metrics");
 	jsonw_array_begin(w);

@@ -102,6 +102,8 @@ static void print_comparison(const struct comparison *c, struct pool *pool, FILE
 	print_rate(out, &c->base_rate);
 	fputs(" | ", out);
 	print_rate(out, &c->new_rate);
+	if (c->rate_mark != MARK_UNJUDGED)
+		fprintf(out, " (%s, Fisher p = %.2g)", mark_text(c->rate_mark), c->rate_p);
 	fputs(" |\n", out);
 	for (size_t i = 0; i < c->nr_metrics; i++)
 		print_metric(out, &c->metrics[i]);

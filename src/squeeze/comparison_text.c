@@ -206,7 +206,10 @@ static void print_comparison(const struct comparison *c, struct pool *pool, FILE
 	print_differences(out, c->pair);
 	if (c->uneven_time)
 		fprintf(out, "%s\n", comparison_uneven);
-	fprintf(out, "\nruns failed: %s\n", mark_text(c->rate_mark));
+	fprintf(out, "\nruns failed: %s", mark_text(c->rate_mark));
+	if (c->rate_mark != MARK_UNJUDGED)
+		fprintf(out, " (Fisher p = %.2g)", c->rate_p);
+	fputc('\n', out);
 	print_rate(out, "base", &c->base_rate);
 	print_rate(out, "new", &c->new_rate);
 	for (size_t i = 0; i < c->nr_metrics; i++)

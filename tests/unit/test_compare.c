@@ -234,6 +234,28 @@ static void unlike_things_are_named(void **state)
 	}
 }
 
+/* What over-scan takes from the memory that is free is never the same twice; a limit elsewhere is. */
+static void sizes_of_the_machine_may_differ_a_little(void **state)
+{
+	static const struct {
+		const char *scenario, *bytes;
+		size_t differences;
+	} cases[] = { { "over-scan", "1029", 0 }, { "over-scan", "1040", 1 }, { "s", "1001", 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct difference found[DIFFERENCES_MAX];
+
+		add(&x.base, "\"memcg_bytes\":1000", "", "");
+		add(&x.new, "\"memcg_bytes\":0", "", "");
+		x.base.docs[0]->scenario = cases[i].scenario;
+		x.new.docs[0]->params[0].text = cases[i].bytes;
+		assert_int_equal(likeness_differences(x.base.docs[0], x.new.docs[0], found),
+				 cases[i].differences);
+		drop(&x);
+	}
+}
+
 static void allowed_differences_pair(void **state)
 {
 	static const char *const names[] = { "lru" };
@@ -357,6 +379,13 @@ static void failed_rates_have_bounds(void **state)
 	/* 8 of 8: the lower bound is 0.025^(1/8) = 0.6306 (Clopper-Pearson, closed form). */
 	assert_true(fabs(x.all[0].base_rate.low - 0.630583) < 1e-5);
 	assert_int_equal(x.all[0].rate_mark, MARK_BETTER);
+	assert_true(fabs(x.all[0].rate_p - 2.0 / 12870) < 1e-9); /* 2 of C(16, 8) */
+	drop(&x);
+	add_runs(&x.base, "touches", "count", 1, 1, 5, "pass", 60);
+	add_runs(&x.new, "touches", "count", 1, 1, 5, "fail", 60);
+	match(&x, &nothing_allowed);
+	assert_int_equal(x.all[0].rate_mark, MARK_WORSE); /* p = 0.008; the bounds overlap */
+	assert_true(comparison_has(&x.all[0], MARK_WORSE));
 	drop(&x);
 	add_runs(&x.base, "touches", "count", 1, 1, 2, "fail", 60);
 	add_runs(&x.new, "touches", "count", 1, 1, 2, "pass", 60);
@@ -469,6 +498,7 @@ int main(void)
 		cmocka_unit_test(printed_test_of_the_redis_table),
 		cmocka_unit_test(printed_percents_of_the_soft_limit_tables),
 		cmocka_unit_test(unlike_things_are_named),
+		cmocka_unit_test(sizes_of_the_machine_may_differ_a_little),
 		cmocka_unit_test(allowed_differences_pair),
 		cmocka_unit_test(exact_pairs_come_first),
 		cmocka_unit_test(marks_follow_the_direction),
