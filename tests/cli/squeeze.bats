@@ -254,7 +254,7 @@ refused() {
 	cp "$good" "$d/6.12/classic/usemem/run-1.json"
 	cp "$good" "$d/.hidden"
 	run -0 "$squeeze" compare --format json "$d" --to "$d/6.12/mglru"
-	[ "$(jq -c '.comparisons[0] | [.base.runs, .new.runs]' <<<"$output")" = '[3,2]' ]
+	[ "$(jq -c '.comparisons[0] | [.base.files, .new.files | length]' <<<"$output")" = '[3,2]' ]
 	run -2 "$squeeze" compare "$d/.hidden/.." --to "$d/6.12/none"
 	[[ $output == *'6.12/none: No such file'* ]]
 	mkdir "$d/empty"
