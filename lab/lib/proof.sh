@@ -82,6 +82,15 @@ proof_plan() {
 		"$mib MiB in the cache and $((total * PROOF_RUN_KIB / 1024 + 1)) MiB in $OUT"
 }
 
+# The commands are this tree's own programs.
+proof_check_programs() {
+	local program
+	while read -r program; do
+		command -v "$program" >/dev/null ||
+			die "$LAB_EX_MISSING" "$program is missing: build it (cmake --preset release && cmake --build --preset release)"
+	done < <(proof_cells | cut -d'|' -f9 | cut -d' ' -f1 | sort -u)
+}
+
 # proof_round N: the Nth run of each cell, so that the kernels of a pair take turns; all runs of a cell that
 # has more than nine at once, since those are controls and boots take time.
 proof_round() {
@@ -146,6 +155,7 @@ proof_main() {
 	proof_plan >&2
 	((DRY_RUN == 0)) || return 0
 	need_program jq jq
+	proof_check_programs
 	make_dir "$OUT"
 	OUT=$(readlink -f "$OUT")
 	proof_build
