@@ -268,6 +268,11 @@ fails() {
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/ran")" -eq 4 ]
 	grep -q 'tool-v-fail *2/2' "$BATS_TEST_TMPDIR/out/table.txt"
 	grep -qF '| tool-v-pass | 0/2 |' "$BATS_TEST_TMPDIR/out/table.md"
+	# As an interrupt of the matrix leaves it.
+	rm "$BATS_TEST_TMPDIR"/out/native/keep/tool-v-pass/run-2.{exit,json}
+	run -0 "$lab/matrix" --kernels native --runs 2 --vary v=pass,fail --out "$BATS_TEST_TMPDIR/out" -- "$BATS_TEST_TMPDIR/tool" '{v}'
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/ran")" -eq 5 ]
+	grep -q 'tool-v-pass *0/2$' "$BATS_TEST_TMPDIR/out/table.txt"
 }
 
 # proof_table LINE...: a tool whose verdict is its first word, or of its Nth run the Nth of two, and cells for it.
