@@ -119,7 +119,9 @@ static void put_host(const struct result_doc *doc, FILE *out)
 	       host->nodes == 1 ? "" : "s", format_size(host->mem_total_bytes, size, sizeof(size)),
 	       (unsigned long long)host->page_size);
 	if (host->virtual_machine[0] && strcmp(host->virtual_machine, "none") != 0)
-		append(line, sizeof(line), ", in %s", host->virtual_machine);
+		append(line, sizeof(line), ", in %s",
+		       strcmp(host->virtual_machine, "unknown") != 0 ? host->virtual_machine
+								     : "a virtual machine");
 	put_labelled(out, "kernel", line);
 	put_memory(host, out);
 	line[0] = '\0';
