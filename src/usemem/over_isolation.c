@@ -136,11 +136,15 @@ static const char *why_killed(const struct measurement *m, char *buf, size_t siz
 	uint64_t needed = (uint64_t)m->workers * SWAP_CLUSTER_MAX;
 	uint64_t inactive =
 		value_is_present(m->node_inactive_anon_pages) ? m->node_inactive_anon_pages.u : 0;
+	struct value throttled = m->metrics[METRIC_THROTTLED_ISOLATED];
 
 	if (m->memcg_version == 1)
 		(void)snprintf(buf, size,
 			       "cgroup v1 has no isolation throttle, by design of "
 			       "writeback_throttling_sane()");
+	else if (value_is_present(throttled) && throttled.u > 0)
+		(void)snprintf(buf, size, "isolation was throttled %" PRIu64 " times all the same",
+			       throttled.u);
 	else if (m->mglru)
 		(void)snprintf(buf, size, "MGLRU isolates without a throttle");
 	else if (needed <= inactive / CLASSIC_THROTTLE_SHARE)

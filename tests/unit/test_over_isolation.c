@@ -99,6 +99,18 @@ static void the_documents_192_threads_fail_without_the_patch(void **state)
 	expect(&m, VERDICT_PASS, "throttled 512292 times");
 }
 
+/* A throttle that is there and does not hold: the reason must not deny it. */
+static void a_kill_in_spite_of_a_throttle_says_so(void **state)
+{
+	const struct column c = { 192, 1, 1, 0, 18390, 0 };
+	struct measurement m = from_column(&c);
+
+	(void)state;
+	expect(&m, VERDICT_FAIL, "throttled 18390 times all the same");
+	m.mglru = false;
+	expect(&m, VERDICT_FAIL, "throttled 18390 times all the same");
+}
+
 /* oom events without a kill (51 in the document) are a failure of their own. */
 static void oom_events_alone_fail(void **state)
 {
@@ -188,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_documents_64_threads_pass_on_both_kernels),
 		cmocka_unit_test(the_documents_192_threads_fail_without_the_patch),
+		cmocka_unit_test(a_kill_in_spite_of_a_throttle_says_so),
 		cmocka_unit_test(oom_events_alone_fail),
 		cmocka_unit_test(no_pressure_is_no_pass),
 		cmocka_unit_test(default_parameters_must_reach_isolation),
