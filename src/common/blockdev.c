@@ -102,6 +102,7 @@ int loop_attach(unsigned int nr, const char *file, struct fail *f)
 {
 	_cleanup_close_ int file_fd = open(file, O_RDWR | O_CLOEXEC);
 	_cleanup_close_ int loop_fd = -1;
+	_cleanup_close_ int hold_fd = -1;
 	char dev[32];
 	int r;
 
@@ -119,7 +120,12 @@ int loop_attach(unsigned int nr, const char *file, struct fail *f)
 		r = configure(loop_fd, file_fd, LO_FLAGS_AUTOCLEAR);
 	if (r)
 		return fail_set(f, -r, "attaching %s to %s", file, dev);
-	return take_fd(&loop_fd);
+	/* The holder must not write: a kernel without CONFIG_BLK_DEV_WRITE_MOUNTED mounts nothing that
+	 * somebody has open for writing. Opened before the other is closed, or it would be cleared. */
+	hold_fd = open(dev, O_RDONLY | O_CLOEXEC);
+	if (hold_fd < 0)
+		return fail_set(f, errno, "%s", dev);
+	return take_fd(&hold_fd);
 }
 
 int loop_backing(unsigned int nr, char ret_file[PATH_MAX])

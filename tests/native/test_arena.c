@@ -711,6 +711,30 @@ static void delegated_to_a_user(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Some kernels (no CONFIG_BLK_DEV_WRITE_MOUNTED) refuse to mount what anybody has open for writing. */
+static void a_loop_is_held_by_a_reader(void **state)
+{
+	char file[] = "/var/tmp/squeeze-arena-test-XXXXXX", path[64], read_only[16];
+	struct fail f = { 0 };
+	int fd = mkstemp(file), nr = -EBUSY, loop = -EBUSY;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, FILE_BYTES), 0);
+	for (int i = 0; i < 8 && loop == -EBUSY; i++) {
+		nr = loop_get_free(&f);
+		loop = nr < 0 ? nr : loop_attach((unsigned int)nr, file, &f);
+	}
+	(void)close(fd);
+	(void)unlink(file);
+	assert_true(loop >= 0);
+	assert_int_equal(fcntl(loop, F_GETFL) & O_ACCMODE, O_RDONLY);
+	(void)snprintf(path, sizeof(path), "/sys/block/loop%d/ro", nr);
+	assert_true(kfile_read_at(AT_FDCWD, path, read_only, sizeof(read_only)) > 0);
+	(void)close(loop);
+	assert_int_equal(read_only[0], '0');
+}
+
 static int skip_all(const char *why)
 {
 	(void)printf("skipped: %s\n", why);
@@ -731,6 +755,7 @@ int main(void)
 		cmocka_unit_test(two_at_once),
 		cmocka_unit_test(shared_setting),
 		cmocka_unit_test(delegated_to_a_user),
+		cmocka_unit_test(a_loop_is_held_by_a_reader),
 	};
 	struct place p = { 0 };
 	struct fail f = { 0 };
