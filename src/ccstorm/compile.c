@@ -86,6 +86,20 @@ uint64_t compile_demand_max_bytes(unsigned int jobs, unsigned int scale_percent)
 	return jobs * scaled(largest, scale_percent) + shared_bytes(scale_percent);
 }
 
+uint64_t compile_demand_mean_bytes(unsigned int jobs, unsigned int scale_percent)
+{
+	uint64_t anon_kib_ms = 0, ms = 0;
+
+	for (unsigned int i = 0; i < COMPILE_CLASSES; i++) {
+		anon_kib_ms += (uint64_t)classes[i].anon_kib * classes[i].user_ms;
+		ms += classes[i].user_ms;
+	}
+	/* While it grows a job has half of it. */
+	return jobs * scaled(anon_kib_ms / ms * KIB * (200 - COMPILE_GROWTH_PERCENT) / 200,
+			     scale_percent) +
+	       shared_bytes(scale_percent);
+}
+
 const char *const compile_level_names[LEVEL_NR] = { "light", "heavy", "extreme" };
 
 uint64_t compile_limit_bytes(enum compile_level level, uint64_t demand_bytes)

@@ -18,6 +18,9 @@
 #define COMPILE_IMAGE_BYTES (32ULL << 20)
 #define COMPILE_HEADERS_BYTES (14ULL << 20)
 
+/* cc1 has most of its memory after parsing, in the first 60 % of its time. */
+#define COMPILE_GROWTH_PERCENT 60
+
 /* What one job does; the helper program ccstorm-job gets it as its arguments. */
 struct compile_job {
 	uint64_t text_bytes;   /* of the compiler's image that are used */
@@ -39,6 +42,10 @@ void compile_job_make(uint64_t seed, uint64_t index, unsigned int scale_percent,
 uint64_t compile_demand_bytes(unsigned int jobs, unsigned int scale_percent);
 /* As above with the largest jobs of that class: more is never needed. */
 uint64_t compile_demand_max_bytes(unsigned int jobs, unsigned int scale_percent);
+
+/* What @jobs at once have at any moment, on the average: a large job is there for longer, and grows in
+ * the first part of its time. About half of the demand above. */
+uint64_t compile_demand_mean_bytes(unsigned int jobs, unsigned int scale_percent);
 
 /* The document's three pressure levels, 2048, 1536 and 1024 MB for a demand of 3 GB. */
 enum compile_level { LEVEL_LIGHT, LEVEL_HEAVY, LEVEL_EXTREME, LEVEL_NR };

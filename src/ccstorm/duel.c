@@ -27,8 +27,13 @@
 #define DEFAULT_TIME_NS (60 * NS_PER_S)
 /* Between the acts, and for what pressure makes slow. */
 #define SLACK_NS (60 * NS_PER_S)
-/* Each side wants 60 % of the memory: together they do not fit, and B alone does. */
-#define SET_PERCENT 60
+/* Each side wants four fifths of the memory: B at its most, so that alone it fits, and a build as A on
+ * the average, so that there is pressure all the time. The document's eater takes 94 and 99 %; what is
+ * left here lets A live, or reclaim would have to break the protection. */
+#define SET_PERCENT 80
+/* A build's most, as a part of its average, that there is swap for: all jobs of the largest class at
+ * once are not seen, and if they are, the build loses a job. */
+#define BUILD_PEAK_PERCENT 150
 #define DEFAULT_JOBS 4
 /* Files of a build that nobody waits for the end of. */
 #define OBJECTS 1000
@@ -62,10 +67,12 @@ static unsigned int jobs_of(const struct run *run)
 	return o->jobs ? o->jobs : DEFAULT_JOBS;
 }
 
-/* A build that wants @bytes: the memory of its jobs is scaled to that. */
-static unsigned int scale_for(unsigned int jobs, uint64_t bytes)
+/* The memory of a build's jobs is scaled to what it is to want. */
+static unsigned int scale_for(enum side side, unsigned int jobs, uint64_t bytes)
 {
-	uint64_t percent = bytes * 100 / compile_demand_bytes(jobs, 100);
+	uint64_t whole = side == SIDE_A ? compile_demand_mean_bytes(jobs, 100)
+					: compile_demand_max_bytes(jobs, 100);
+	uint64_t percent = bytes * 100 / whole;
 
 	return percent < 1 ? 1 : (unsigned int)percent;
 }
@@ -103,6 +110,8 @@ static int plan(struct run *run, struct fail *f)
 		p->memcg_bytes = available_bytes();
 	p->set_bytes = p->memcg_bytes / 100 * SET_PERCENT;
 	p->demand_bytes = SIDES * p->set_bytes + p->memcg_bytes / 100 * OVERHEAD_PERCENT;
+	if (kinds[case_of(run)][SIDE_A] == KIND_BUILD)
+		p->demand_bytes += p->set_bytes / 100 * (BUILD_PEAK_PERCENT - 100);
 	p->needs_swap = true;
 	p->disk_bytes = STREAM_FACTOR * p->memcg_bytes;
 	p->disk_dir = o->dir;
@@ -126,8 +135,8 @@ static int check(struct run *run, struct fail *f)
 static int make_shop(struct run *run, struct duel *d, enum side side, struct fail *f)
 {
 	const struct ccstorm_options *o = run->tool_options;
-	int r = workshop_make(run->arena, o->dir, side == SIDE_A ? "-a" : "-b", d->scale_percent,
-			      &d->shops[side], f);
+	int r = workshop_make(run->arena, o->dir, side == SIDE_A ? "-a" : "-b",
+			      d->scale_percent[side], &d->shops[side], f);
 
 	if (r == 0)
 		r = workshop_add_folder(&d->shops[side], "objects", d->objects[side], f);
@@ -161,12 +170,10 @@ static int setup(struct run *run, struct fail *f)
 	memcpy(d->kind, kinds[case_of(run)], sizeof(d->kind));
 	d->memory = run->plan.memcg_bytes;
 	d->set_bytes = run->plan.set_bytes;
-	d->scale_percent = scale_for(jobs, d->set_bytes);
-	d->low_bytes = d->kind[SIDE_B] == KIND_BUILD
-			       ? compile_demand_max_bytes(jobs, d->scale_percent)
-			       : d->set_bytes;
+	for (unsigned int side = 0; side < SIDES; side++)
+		d->scale_percent[side] = scale_for((enum side)side, jobs, d->set_bytes);
 	/* Room for the processes themselves, so that nothing of B's is unprotected. */
-	d->low_bytes += d->memory / 100 * (OVERHEAD_PERCENT / SIDES);
+	d->low_bytes = d->set_bytes + d->memory / 100 * (OVERHEAD_PERCENT / SIDES);
 	d->act_ns = (run->opt->time_ns ? run->opt->time_ns : DEFAULT_TIME_NS) / ACTS;
 	r = stage_create(&d->stage, f);
 	if (r == 0)
@@ -215,7 +222,7 @@ static int build(const struct duel *d, const struct worker *w, enum side side)
 		.objects_dir = d->objects[side],
 		.jobs = jobs_of(w->run),
 		.objects = OBJECTS,
-		.scale_percent = d->scale_percent,
+		.scale_percent = d->scale_percent[side],
 		.seed = w->run->opt->seed + side,
 		.pods_path = "",
 		.pods_twin = "",

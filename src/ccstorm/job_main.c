@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compile.h"
 #include "parse.h"
 
 enum { STEP_ARGUMENTS = 10, STEP_IMAGE, STEP_HEADERS, STEP_MEMORY, STEP_OBJECT };
@@ -26,8 +27,6 @@ enum { STEP_ARGUMENTS = 10, STEP_IMAGE, STEP_HEADERS, STEP_MEMORY, STEP_OBJECT }
 #define TEXT_SHARE 5
 /* Anonymous visits that go to any page and not to a hot one: 1 in 16. */
 #define COLD_SHARE 16
-/* cc1 has most of its memory after parsing, in the first 60 % of its time. */
-#define GROWTH_PERCENT 60
 
 struct numbers {
 	uint64_t text_bytes, header_bytes, anon_bytes, object_bytes, visits, hot_percent, seed;
@@ -128,7 +127,7 @@ static uint64_t pick(uint64_t pages, uint64_t hot_percent, uint64_t *random)
 static void compile(const struct numbers *n, const struct area *text, struct area *anon,
 		    size_t page, uint64_t *random)
 {
-	uint64_t growing = n->visits * GROWTH_PERCENT / 100 + 1;
+	uint64_t growing = n->visits * COMPILE_GROWTH_PERCENT / 100 + 1;
 	uint64_t have = 0, sum = 0;
 
 	for (uint64_t v = 0; v < n->visits; v++) {

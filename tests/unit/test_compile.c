@@ -86,6 +86,29 @@ static void twenty_jobs_want_three_gigabytes(void **state)
 	}
 }
 
+/* What jobs that follow each other have, weighed with the time that each is there. */
+static void the_mean_is_that_of_a_queue_of_jobs(void **state)
+{
+	uint64_t shared = compile_demand_mean_bytes(0, 100), mean, visits = 0;
+	double held = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < JOBS; i++) {
+		struct compile_job j;
+		double growing, whole;
+
+		compile_job_make(1, i, 100, &j);
+		growing = (double)j.visits * COMPILE_GROWTH_PERCENT / 100;
+		whole = (double)j.visits - growing;
+		held += (double)j.anon_bytes * (growing / 2 + whole);
+		visits += j.visits;
+	}
+	mean = (compile_demand_mean_bytes(20, 100) - shared) / 20;
+	assert_in_range(mean, (uint64_t)(held / (double)visits * 0.97),
+			(uint64_t)(held / (double)visits * 1.03));
+	assert_true(compile_demand_mean_bytes(20, 50) < mean * 20);
+}
+
 static void levels_are_the_documents(void **state)
 {
 	(void)state;
@@ -153,6 +176,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_those_of_cc1),
 		cmocka_unit_test(memory_scales_and_nothing_is_left_out),
 		cmocka_unit_test(twenty_jobs_want_three_gigabytes),
+		cmocka_unit_test(the_mean_is_that_of_a_queue_of_jobs),
 		cmocka_unit_test(levels_are_the_documents),
 		cmocka_unit_test(objects_count_by_name_and_time),
 	};
