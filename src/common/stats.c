@@ -173,12 +173,13 @@ static double log_choose(double n, double k)
 
 double stats_fisher(size_t k_a, size_t n_a, size_t k_b, size_t n_b)
 {
-	double a = (double)n_a, b = (double)n_b, k = (double)(k_a + k_b);
-	double all = log_choose(a + b, k), p = 0;
+	double a = (double)n_a, b = (double)n_b, p = 0;
+	size_t k = k_a + k_b;
+	double all = log_choose(a + b, (double)k);
 	double seen = log_choose(a, (double)k_a) + log_choose(b, (double)k_b) - all;
 
-	for (double i = fmax(0, k - b); i <= fmin(a, k); i++) {
-		double one = log_choose(a, i) + log_choose(b, k - i) - all;
+	for (size_t i = k > n_b ? k - n_b : 0; i <= n_a && i <= k; i++) {
+		double one = log_choose(a, (double)i) + log_choose(b, (double)(k - i)) - all;
 
 		/* Tables that are equally likely must not be told apart by rounding. */
 		if (one <= seen + FISHER_TIE)
