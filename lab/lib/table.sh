@@ -30,7 +30,8 @@ table_cell() {
 table_run() {
 	local exit=lost
 	[[ ! -e $1/$2.exit ]] || exit=$(<"$1/$2.exit")
-	if jq -e --arg result "$2.json" '{verdict, release: .host.kernel, result: $result} | select(.verdict)' \
+	# Of an empty document, as a lost guest leaves it, jq says nothing and that it went well.
+	if [[ -s $1/$2.json ]] && jq -e --arg result "$2.json" '{verdict, release: .host.kernel, result: $result} | select(.verdict)' \
 		"$1/$2.json" 2>/dev/null; then
 		return
 	fi

@@ -327,3 +327,13 @@ proof() {
 	fails 121 'not-built is missing: build it' "$lab/matrix" --proof --out "$BATS_TEST_TMPDIR/none"
 	[ ! -e "$BATS_TEST_TMPDIR/none" ]
 }
+
+@test "matrix: a run that left an empty document counts as lost" {
+	local out=$BATS_TEST_TMPDIR/out
+	mkdir -p "$out/native/keep/true"
+	: >"$out/native/keep/true/run-1.json"
+	: >"$out/native/keep/true/run-1.started"
+	run --separate-stderr "$lab/matrix" --kernels native --runs 1 --format json --out "$out" -- true
+	[ "$status" -eq 125 ]
+	[ "$(jq -c '.cells[0] | [.runs, .verdicts]' "$out/table.json")" = '[1,{"lost":1}]' ]
+}
