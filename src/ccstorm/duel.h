@@ -33,7 +33,7 @@ struct duel {
 	struct stage *stage;
 	enum kind kind[SIDES];
 	unsigned int scale_percent[SIDES]; /* of the jobs of its build */
-	uint64_t memory; /* that they fight for */
+	uint64_t memory;		   /* that they fight for */
 	uint64_t set_bytes;
 	uint64_t low_bytes;
 	uint64_t act_ns;
