@@ -118,7 +118,7 @@ proof_json() {
 				($want | split(" ")) as [$verdict, $least]
 				| . + {pair: $pair, kernel: $kernel, guest: $guest, command: $command,
 					want: {verdict: $verdict, least: ($least | tonumber)},
-					n: .runs, k: (if $verdict == "no-fail" then .runs - .failed else .verdicts[$verdict] // 0 end)}
+					n: .runs, k: (if $verdict == "no-fail" then (.verdicts.pass // 0) + (.verdicts.inconclusive // 0) else .verdicts[$verdict] // 0 end)}
 				| . + {held: (.k >= .want.least and (.verdicts | has("lost") | not)),
 					metrics: ($metrics | split(" ") | map({key: ., value: (. as $m | $documents
 						| map(.runs[0].metrics[$m].value // empty) | sort

@@ -323,6 +323,10 @@ proof() {
 	[[ $output == *'| pass in 2 of 2 | 1 fail, 1 pass, **not as wanted** |'* ]]
 	[[ $output != *two* ]]
 	[[ ${stderr_lines[-1]} == *'not every cell is as wanted' ]]
+	# A control that could not be run has not shown anything.
+	proof_table 'one | native | keep | 1 | no-fail 1 | 9 | | | TOOL skip'
+	run -1 "$lab/matrix" --proof --out "$BATS_TEST_TMPDIR/skipped"
+	[[ $output == *'1 skip, **not as wanted**'* ]]
 	proof_table 'one | native | keep | 1 | pass 1 | 9 | | | not-built pass'
 	fails 121 'not-built is missing: build it' "$lab/matrix" --proof --out "$BATS_TEST_TMPDIR/none"
 	[ ! -e "$BATS_TEST_TMPDIR/none" ]
