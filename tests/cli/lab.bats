@@ -336,7 +336,7 @@ proof() {
 	local out=$BATS_TEST_TMPDIR/out
 	mkdir -p "$out/native/keep/true"
 	: >"$out/native/keep/true/run-1.json"
-	: >"$out/native/keep/true/run-1.started"
+	echo lost >"$out/native/keep/true/run-1.exit"
 	run --separate-stderr "$lab/matrix" --kernels native --runs 1 --format json --out "$out" -- true
 	[ "$status" -eq 125 ]
 	[ "$(jq -c '.cells[0] | [.runs, .verdicts]' "$out/table.json")" = '[1,{"lost":1}]' ]
