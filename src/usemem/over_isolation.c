@@ -37,6 +37,8 @@
 #define SWAP_FREE_MIN_PERCENT 5
 /* include/linux/swap.h */
 #define SWAP_CLUSTER_MAX 32
+/* MIN_LRU_BATCH in mm/vmscan.c: what MGLRU of 7.3 isolates at once; nobody else takes more. */
+#define LRU_BATCH_MAX 64
 /* too_many_isolated() in mm/vmscan.c: GFP_KERNEL reclaim may isolate an eighth of the inactive list. */
 #define CLASSIC_THROTTLE_SHARE 8
 /* Page tables of the set, the process itself and what fork left: measured natively on 6.18, 0.4 MiB. */
@@ -131,6 +133,14 @@ static int work(const struct worker *w)
 	return worker_run_threads(w, touch_body);
 }
 
+/* What all threads together can have isolated, as a share of the limit. */
+static double reach_at_most(const struct measurement *m)
+{
+	return m->limit_bytes ? (double)m->workers * LRU_BATCH_MAX * (double)m->page_size /
+					(double)m->limit_bytes
+			      : 1;
+}
+
 static const char *why_killed(const struct measurement *m, char *buf, size_t size)
 {
 	uint64_t needed = (uint64_t)m->workers * SWAP_CLUSTER_MAX;
@@ -138,7 +148,12 @@ static const char *why_killed(const struct measurement *m, char *buf, size_t siz
 		value_is_present(m->node_inactive_anon_pages) ? m->node_inactive_anon_pages.u : 0;
 	struct value throttled = m->metrics[METRIC_THROTTLED_ISOLATED];
 
-	if (m->memcg_version == 1)
+	if (reach_at_most(m) < REACH_MIN)
+		(void)snprintf(
+			buf, size,
+			"not over-isolation: %u threads can isolate %.0f %% of the limit at most",
+			m->workers, reach_at_most(m) * 100);
+	else if (m->memcg_version == 1)
 		(void)snprintf(buf, size,
 			       "cgroup v1 has no isolation throttle, by design of "
 			       "writeback_throttling_sane()");

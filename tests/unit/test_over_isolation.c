@@ -111,6 +111,19 @@ static void a_kill_in_spite_of_a_throttle_says_so(void **state)
 	expect(&m, VERDICT_FAIL, "throttled 18390 times all the same");
 }
 
+/* base-7.3 in the guest, 2026-12-01: 8 threads in 96 MiB, killed after 456 ms. A failure, but not this one. */
+static void a_kill_that_so_few_threads_cannot_cause_is_not_blamed_on_isolation(void **state)
+{
+	const struct column c = { 8, 1, 1, 100159359, 0, 0 };
+	struct measurement m = from_column(&c);
+
+	(void)state;
+	m.limit_bytes = 96 * MIB;
+	expect(&m, VERDICT_FAIL, "not over-isolation: 8 threads can isolate 2 % of the limit");
+	m.memcg_version = 1;
+	expect(&m, VERDICT_FAIL, "not over-isolation");
+}
+
 /* oom events without a kill (51 in the document) are a failure of their own. */
 static void oom_events_alone_fail(void **state)
 {
@@ -201,6 +214,8 @@ int main(void)
 		cmocka_unit_test(the_documents_64_threads_pass_on_both_kernels),
 		cmocka_unit_test(the_documents_192_threads_fail_without_the_patch),
 		cmocka_unit_test(a_kill_in_spite_of_a_throttle_says_so),
+		cmocka_unit_test(
+			a_kill_that_so_few_threads_cannot_cause_is_not_blamed_on_isolation),
 		cmocka_unit_test(oom_events_alone_fail),
 		cmocka_unit_test(no_pressure_is_no_pass),
 		cmocka_unit_test(default_parameters_must_reach_isolation),
