@@ -27,6 +27,12 @@ lab_self() { LAB_SELF=$1; }
 note() { printf '%s: %s\n' "$LAB_SELF" "$*" >&2; }
 detail() { [[ $LAB_VERBOSE == 0 ]] || note "$@"; }
 
+# lab_emulation_broke CONSOLE: did QEMU break the guest, and neither its kernel nor what ran in it?  A kernel patches
+# its own code as it boots, and when a tracepoint is first used; now and then a CPU that QEMU emulates still runs
+# into the breakpoint after the kernel has taken it away.  Seen on 2026-12-01 in 3 of some 20 boots, and once
+# 22 s later.
+lab_emulation_broke() { grep -aq 'Oops: int3' "$1" 2>/dev/null; }
+
 # die CODE MESSAGE: one line, then out.
 die() {
 	local code=$1

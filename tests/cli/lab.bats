@@ -47,7 +47,7 @@ publish() {
 }
 
 # fake_qemu CONSOLE...: stands in for QEMU; each boot writes the next of these to its console and dies, and
-# a boot after the last runs "the command": a line on stdout, exit code 7.
+# a boot after the last runs "the command": a line on stdout, exit code 7.  "late: …" dies under the command.
 fake_qemu() {
 	export FAKE_DIR=$BATS_TEST_TMPDIR/qemu
 	mkdir "$FAKE_DIR"
@@ -63,8 +63,9 @@ fake_qemu() {
 		done
 		echo boot >>"$FAKE_DIR/boots"
 		line=$(sed -n "$(wc -l <"$FAKE_DIR/boots")p" "$FAKE_DIR/consoles")
-		[[ -z $line ]] || { echo "$line" >"$console"; exit 0; }
+		[[ $line == "" || $line == late:* ]] || { echo "$line" >"$console"; exit 0; }
 		echo ready >&"$status"
+		[[ -z $line ]] || { echo "$line" >"$console"; exit 0; }
 		echo 'it ran' >&"$stdout"
 		echo 'exit 7' >&"$status"
 		sleep 5
@@ -121,6 +122,7 @@ fails() {
 	refused "'--cgroup': 'v3'" "$lab/run" 6.12 --cgroup v3 -- true
 	refused "'--timeout': 'soon'" "$lab/run" 6.12 --timeout soon -- true
 	refused "'--timeout': '0'" "$lab/run" 6.12 --timeout 0 -- true
+	refused "'--again': 'x'" "$lab/run" 6.12 --again x -- true
 	refused "'--disk': 'big'" "$lab/run" 6.12 --disk big -- true
 	refused "'--disk': '1G,iops=x'" "$lab/run" 6.12 --disk 1G,iops=x -- true
 	refused "'--share': '/none'" "$lab/run" 6.12 --share /none -- true
@@ -233,6 +235,29 @@ fails() {
 	[ "$(wc -l <"$FAKE_DIR/boots")" -eq 3 ]
 	[[ $stderr == *'the guest panicked: Kernel panic'* ]]
 	[ -z "$(ls "$SQUEEZE_LAB_CACHE/run")" ]
+}
+
+@test "what QEMU breaks under the command: 123, or again as often as --again says; a matrix does the run again" {
+	local late='late: Oops: int3: 0000; Kernel panic - not syncing: Fatal exception in interrupt'
+	fake_qemu "$late" "$late"
+	fails 123 'Fatal exception' "$lab/run" 9.9 --memory 256M -- true
+	rm "$FAKE_DIR/boots"
+	fails 123 'Fatal exception' "$lab/run" 9.9 --memory 256M --again 1 -- true
+	[ "$(wc -l <"$FAKE_DIR/boots")" -eq 2 ]
+	rm "$FAKE_DIR/boots"
+	run --separate-stderr "$lab/run" 9.9 --memory 256M --again 2 -- true
+	[ "$status" -eq 7 ]
+	[ "$output" = 'it ran' ]
+	# Two broken boots, and one that the lab could not use.
+	rm "$FAKE_DIR/boots"
+	run "$lab/matrix" --kernels 9.9 --runs 1 --guest --memory=256M --out "$BATS_TEST_TMPDIR/out" -- true
+	[ "$(wc -l <"$FAKE_DIR/boots")" -eq 3 ]
+	printf '%s\n' 'late: Kernel panic - not syncing: Out of memory' >"$FAKE_DIR/consoles"
+	rm "$FAKE_DIR/boots"
+	run "$lab/run" 9.9 --memory 256M --again 2 -- true
+	[ "$status" -eq 123 ]
+	run "$lab/matrix" --kernels 9.9 --runs 1 --guest --memory=256M --out "$BATS_TEST_TMPDIR/out" -- true
+	[ "$(wc -l <"$FAKE_DIR/boots")" -eq 2 ]
 }
 
 @test "any other panic is the guest's own: 123 at once" {

@@ -12,7 +12,7 @@
 #   guest.sh dialects       dialects.sh under 6.12: an entry of each harness
 set -euo pipefail
 
-readonly LAB_UNKNOWN=120 LAB_MISSING=121 LAB_SPACE=122 LAB_GUEST=123 SKIP=4
+readonly LAB_UNKNOWN=120 LAB_MISSING=121 LAB_SPACE=122 SKIP=4
 readonly SET=${1-}
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -41,19 +41,8 @@ dialects) kernel=6.12 options=("${large[@]}") command=(tests/guest/dialects.sh) 
 	;;
 esac
 
-# QEMU's emulation of the kernel's patching of its own code fails now and then: while it boots, which lab/run
-# mends, and when the first probe is put on a tracepoint. A set can be run again, and says so; any other panic
-# is a result.
-console=$(mktemp)
-trap 'rm -f "$console"' EXIT
-for attempt in 1 2 3; do
-	code=0
-	lab/run "$kernel" "${options[@]}" --console "$console" -- "${command[@]}" || code=$?
-	if ((code != LAB_GUEST)) || ! grep -aq 'Oops: int3' "$console"; then
-		break
-	fi
-	echo "# attempt $attempt: the guest fell over code patching that QEMU emulates (Oops: int3)"
-done
+code=0
+lab/run "$kernel" "${options[@]}" --again 2 -- "${command[@]}" || code=$?
 case $code in
 "$LAB_UNKNOWN" | "$LAB_MISSING" | "$LAB_SPACE")
 	# Where the guests must run (CI), a machine that cannot run them is a failure.
