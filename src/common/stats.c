@@ -35,9 +35,9 @@ double stats_deviation(const struct stats *s)
 /* Lentz's method divides by its running denominators: a zero is replaced by this. */
 #define LENTZ_TINY 1e-300
 /* Convergence takes O(sqrt(max(a, b))) steps (DLMF 8.17): this serves a and b up to 10^9. */
+#define LENTZ_STEPS_MAX 200000
 /* As in R's fisher.test: probabilities this near (relatively) are the same. */
 #define FISHER_TIE 1e-7
-#define LENTZ_STEPS_MAX 200000
 
 static double not_zero(double x)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The statistics a reclaim developer puts beside a table: mean and deviation of a few runs, whether
- * two sets of runs differ (Welch's t), whether two latency distributions differ (Mann-Whitney), and
+ * two sets of runs differ (Welch's t), whether two latency distributions differ (Mann-Whitney),
  * how sure "k of n failed" is (Clopper-Pearson), and whether two such rates differ (Fisher).
  *
  * Sources: B. L. Welch, Biometrika 34 (1947); Mann and Whitney, Ann. Math. Statist. 18 (1947), with
  * tie correction; Clopper and Pearson, Biometrika 26 (1934); R. A. Fisher, J. R. Statist. Soc. 85
- * (1922); regularised incomplete beta function
- * by its continued fraction (DLMF 8.17.22, Lentz). tests/unit/test_stats.c checks each against
- * published values to 1e-6.
+ * (1922); regularised incomplete beta function by its continued fraction (DLMF 8.17.22, Lentz).
+ * tests/unit/test_stats.c checks each against published values to 1e-6.
  */
 #pragma once
 

@@ -356,8 +356,9 @@ static void judge_rates(struct comparison *c)
 	if (c->rate_p >= c->alpha)
 		c->rate_mark = MARK_NOISE;
 	else
-		c->rate_mark = new->failed * base->judged > base->failed *new->judged ? MARK_WORSE
-										      : MARK_BETTER;
+		c->rate_mark = new->failed * base->judged > new->judged * base->failed
+				       ? MARK_WORSE
+				       : MARK_BETTER;
 }
 
 static double mean_duration(const struct cohort *c)

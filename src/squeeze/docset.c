@@ -45,6 +45,11 @@ static int add_file(struct docset *set, const char *path, int from_folder)
 	return 0;
 }
 
+static int add_found_file(struct docset *set, const char *path)
+{
+	return add_file(set, path, 1);
+}
+
 static int is_json(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
@@ -58,10 +63,9 @@ static int is_folder(const struct dirent *entry)
 	return entry->d_type == DT_DIR && entry->d_name[0] != '.';
 }
 
-static int add_folder(struct docset *set, const char *path);
-
-/* Adds what @choose takes of the folder, in the order of version numbers. */
-static int add_entries(struct docset *set, const char *path, int (*choose)(const struct dirent *))
+/* Calls @add for what @choose takes of the folder, in the order of version numbers. */
+static int add_entries(struct docset *set, const char *path, int (*choose)(const struct dirent *),
+		       int (*add)(struct docset *, const char *))
 {
 	struct dirent **names = NULL;
 	int n = scandir(path, &names, choose, versionsort), r = 0;
@@ -79,7 +83,7 @@ static int add_entries(struct docset *set, const char *path, int (*choose)(const
 			r = -ENOMEM;
 		}
 		if (r == 0)
-			r = choose == is_folder ? add_folder(set, entry) : add_file(set, entry, 1);
+			r = add(set, entry);
 		free(names[i]);
 	}
 	free(names);
@@ -89,10 +93,10 @@ static int add_entries(struct docset *set, const char *path, int (*choose)(const
 static int add_folder(struct docset *set, const char *path)
 {
 	size_t before = set->nr + set->nr_complaints;
-	int r = add_entries(set, path, is_json);
+	int r = add_entries(set, path, is_json, add_found_file);
 
 	if (r == 0 && set->nr + set->nr_complaints == before)
-		r = add_entries(set, path, is_folder);
+		r = add_entries(set, path, is_folder, add_folder);
 	return r;
 }
 

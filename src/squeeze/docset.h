@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The result documents named on a command line: files, and folders of which every *.json is read
+ * The result documents named on a command line: files, and folders of which every *.json is read.
  * A folder that holds none itself stands for the folders in it, as lab/matrix makes them.
  *
  * One unreadable document does not hide the others: each leaves one sentence, and the caller
