@@ -148,6 +148,7 @@ static void begin_measurement(struct run *run)
 		.memcg_version = run->host.memcg_version,
 		.mglru = hostinfo_mglru_enabled(),
 		.default_params = run->plan.default_params,
+		.huge_pages = run->plan.huge_pages,
 		.swap_in_use = run->swap.kind != SWAP_NONE,
 		.swap_at_once = run->swap.kind == SWAP_ZRAM,
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),

@@ -48,6 +48,7 @@ struct plan {
 	const char *disk_dir;  /* NULL: /var/tmp */
 	uint64_t duration_ns;
 	bool default_params; /* threads, memcg and set are the document's */
+	bool huge_pages;     /* the load's memory may come in folios of many pages */
 	bool survive_kill;   /* a killed worker does not end the run */
 	bool no_memcg;	 /* nothing is made on the host: only drive() and judge() run (classic) */
 	bool global;	 /* puts pressure on the whole machine: needs --allow-global */

@@ -40,6 +40,7 @@ struct measurement {
 	unsigned int memcg_version;
 	bool mglru;
 	bool default_params;
+	bool huge_pages;
 	bool swap_in_use;  /* --swap is not none */
 	bool swap_at_once; /* on zram: a page written is clean again before its writer goes on */
 	uint64_t page_size;

@@ -90,6 +90,7 @@ static int plan(struct run *run, struct fail *f)
 	p->duration_ns = run->opt->time_ns ? run->opt->time_ns : DEFAULT_TIME_NS;
 	p->default_params = threads == DEFAULT_THREADS && p->memcg_bytes == DEFAULT_MEMCG &&
 			    set_bytes == DEFAULT_SET_FACTOR * DEFAULT_MEMCG;
+	p->huge_pages = o->thp_keep;
 	p->nr_hists = 1;
 	p->hist_names[0] = "touch";
 	p->hist_units[0] = "ns";
@@ -133,12 +134,12 @@ static int work(const struct worker *w)
 	return worker_run_threads(w, touch_body);
 }
 
-/* What all threads together can have isolated, as a share of the limit. */
+/* What all threads together can have isolated, as a share of the limit; a folio may be larger than a batch. */
 static double reach_at_most(const struct measurement *m)
 {
-	return m->limit_bytes ? (double)m->workers * LRU_BATCH_MAX * (double)m->page_size /
-					(double)m->limit_bytes
-			      : 1;
+	if (m->huge_pages || m->limit_bytes == 0)
+		return 1;
+	return (double)m->workers * LRU_BATCH_MAX * (double)m->page_size / (double)m->limit_bytes;
 }
 
 static const char *why_killed(const struct measurement *m, char *buf, size_t size)
@@ -151,8 +152,9 @@ static const char *why_killed(const struct measurement *m, char *buf, size_t siz
 	if (reach_at_most(m) < REACH_MIN)
 		(void)snprintf(
 			buf, size,
-			"not over-isolation: %u threads can isolate %.0f %% of the limit at most",
-			m->workers, reach_at_most(m) * 100);
+			"not over-isolation: %u threads can isolate %.0f %% of the limit at most%s",
+			m->workers, reach_at_most(m) * 100,
+			m->mglru ? "; MGLRU kills so while a task ends its aging" : "");
 	else if (m->memcg_version == 1)
 		(void)snprintf(buf, size,
 			       "cgroup v1 has no isolation throttle, by design of "

@@ -120,8 +120,13 @@ static void a_kill_that_so_few_threads_cannot_cause_is_not_blamed_on_isolation(v
 	(void)state;
 	m.limit_bytes = 96 * MIB;
 	expect(&m, VERDICT_FAIL, "not over-isolation: 8 threads can isolate 2 % of the limit");
+	expect(&m, VERDICT_FAIL, "while a task ends its aging");
 	m.memcg_version = 1;
 	expect(&m, VERDICT_FAIL, "not over-isolation");
+	/* A batch is a folio at least: 8 huge pages are 16 MiB. */
+	m.huge_pages = true;
+	m.memcg_version = 2;
+	expect(&m, VERDICT_FAIL, "MGLRU isolates without a throttle");
 }
 
 /* oom events without a kill (51 in the document) are a failure of their own. */
