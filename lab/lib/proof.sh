@@ -43,6 +43,17 @@ proof_unbuilt() {
 	done
 }
 
+# proof_without_tree <versions: those of which nothing has been built yet.
+proof_without_tree() {
+	local version dir
+	while read -r version; do
+		while read -r dir; do
+			! build_version_matches "$version" "${dir##*/}" || continue 2
+		done < <(find "$LAB_BUILDS" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' 2>/dev/null)
+		echo "$version"
+	done
+}
+
 proof_build() {
 	local name version patches file
 	while IFS='|' read -r name version patches <&4; do
@@ -74,7 +85,7 @@ proof_plan() {
 	done < <(proof_cells)
 	builds=$(proof_unbuilt | wc -l)
 	if ((builds)); then
-		[[ -n $(find "$LAB_BUILDS" -mindepth 2 -maxdepth 2 -name obj 2>/dev/null) ]] || first=1
+		first=$(proof_unbuilt | cut -d'|' -f2 | sort -u | proof_without_tree | wc -l)
 		time=$((time + builds * PROOF_BUILD_S + first * PROOF_FIRST_BUILD_S))
 		mib=$((builds * PROOF_KERNEL_MIB + first * PROOF_BUILD_GIB * 1024))
 	fi

@@ -341,6 +341,18 @@ proof() {
 	grep -q '| one | k | keep | fail in 2 of 3 | 3 fail | `touches` 1 … 15 … 17 |' "$BATS_TEST_TMPDIR/out/proof.md"
 }
 
+@test "proof: the plan counts the first build of each version" {
+	proof_table 'one | old | keep | 1 | pass 1 | 0 | | | TOOL pass' 'two | a | keep | 1 | pass 1 | 0 | | | TOOL pass' \
+		'two | b | keep | 1 | pass 1 | 0 | | | TOOL pass'
+	printf '%s\n' 'kernel | old | 9.8 |' 'kernel | a | 9.9 |' 'kernel | b | 9.9 |' >>"$SQUEEZE_LAB_PROOF"
+	proof --dry-run
+	# Two first builds of 1400 s and 6 GiB, three times 70 s and 100 MiB, three boots of 8 s.
+	[[ $stderr == *'3 kernels to build: about 51 minutes, 12588 MiB in the cache'* ]]
+	mkdir -p "$SQUEEZE_LAB_CACHE/build/9.9.3-1/obj"
+	proof --dry-run
+	[[ $stderr == *'3 kernels to build: about 28 minutes, 6444 MiB in the cache'* ]]
+}
+
 @test "proof: a cell that is not as wanted: exit 1, and it says which" {
 	proof_table 'one | native | keep | 2 | pass 2 | 9 | | | TOOL flip' 'two | native | keep | 1 | pass 1 | 9 | | | TOOL fail'
 	proof --pairs one
