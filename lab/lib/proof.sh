@@ -25,10 +25,11 @@ proof_cells() {
 	done || true
 }
 
+# Not grep -q, here and below: it ends at the first match, and what writes to it dies of that (pipefail).
 proof_check_pairs() {
 	local pair
 	for pair in ${PAIRS//,/ }; do
-		proof_lines cell | grep -q "^$pair|" || usage_error "option '--pairs': '$pair' is not one of: $(proof_lines cell |
+		proof_lines cell | grep "^$pair|" >/dev/null || usage_error "option '--pairs': '$pair' is not one of: $(proof_lines cell |
 			cut -d'|' -f1 | uniq | paste -sd' ')"
 	done
 }
@@ -37,7 +38,7 @@ proof_check_pairs() {
 proof_unbuilt() {
 	local name version patches file
 	proof_lines kernel | while IFS='|' read -r name version patches; do
-		proof_cells | cut -d'|' -f2 | grep -qx "$name" || continue
+		proof_cells | cut -d'|' -f2 | grep -x "$name" >/dev/null || continue
 		for file in $patches; do cat "$LAB_DIR/patches/$file"; done |
 			cmp -s - "$LAB_KERNELS/$name/patches" || echo "$name|$version|$patches"
 	done

@@ -341,6 +341,19 @@ proof() {
 	grep -q '| one | k | keep | fail in 2 of 3 | 3 fail | `touches` 1 … 15 … 17 |' "$BATS_TEST_TMPDIR/out/proof.md"
 }
 
+@test "proof: a pair, and its kernel, is found at the head of a long table" {
+	# Longer than a pipe holds, so that a reader that stops at the first match would be seen.
+	local -a more
+	mapfile -t more < <(printf 'p%d | k | keep | 1 | pass 1 | 1 | | | TOOL pass\n' {1..3000})
+	proof_table 'one | k | keep | 1 | pass 1 | 1 | | | TOOL pass' "${more[@]}"
+	echo 'kernel | k | 9.9 |' >>"$SQUEEZE_LAB_PROOF"
+	for _ in 1 2 3; do
+		proof --dry-run --pairs one
+		[ "$status" -eq 0 ]
+		[[ $stderr == *'1 kernels to build'* ]]
+	done
+}
+
 @test "proof: the plan counts the first build of each version" {
 	proof_table 'one | old | keep | 1 | pass 1 | 0 | | | TOOL pass' 'two | a | keep | 1 | pass 1 | 0 | | | TOOL pass' \
 		'two | b | keep | 1 | pass 1 | 0 | | | TOOL pass'

@@ -126,7 +126,7 @@ main() {
 	esac
 	umount "$DIR"
 	# Nothing may be left: the disk could be unmounted, so no file, loop or mount of ours was on it.
-	if find /sys/fs/cgroup -name 'squeeze-mmapread-*' | grep -q .; then
+	if [ -n "$(find /sys/fs/cgroup -name 'squeeze-mmapread-*' -print -quit)" ]; then
 		outcome 'not ok' left-overs "$(find /sys/fs/cgroup -name 'squeeze-mmapread-*')"
 	else
 		outcome ok left-overs "none"
