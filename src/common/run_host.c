@@ -145,7 +145,9 @@ static int check_swap(struct run *run, struct fail *f)
 		return fail_say(f, EOPNOTSUPP,
 				"needs vm.swappiness above 0 (it is 0, so reclaim "
 				"would not swap)");
-	r = swap_plan(&run->swap_spec, beyond, run->opt->swap_shared_ok, &run->swap_spec, f);
+	r = swap_plan(&run->swap_spec,
+		      &(struct swap_need){ .least_bytes = beyond, .most_bytes = p->demand_bytes },
+		      run->opt->swap_shared_ok, &run->swap_spec, f);
 	if (r < 0)
 		return r;
 	if (cgroup_swap_room(&run->host, run->parent_memory, &room) == 0 && room < beyond)

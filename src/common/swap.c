@@ -215,14 +215,39 @@ static int check_device(const struct swap_spec *spec, const struct swap_host *ho
 	return check_disk(spec->size_bytes, host, f);
 }
 
-/* What "auto" means here. */
-static void choose(struct swap_spec *spec, uint64_t size, const struct swap_host *host)
-{
-	bool zram = !check_zram(size, host, NULL), file = !check_disk(size, host, NULL);
+/* The sizes of a device of our own. */
+struct sizes {
+	uint64_t at_once; /* zram: a page is free when it is written */
+	uint64_t slow;	  /* the others: until then it takes memory and a slot */
+};
 
-	if (host->foreign_free_bytes >= size) {
+static int plan_sizes(const struct swap_need *need, struct sizes *ret)
+{
+	uint64_t least = need->least_bytes + need->least_bytes / 4;
+	uint64_t most = need->most_bytes + need->most_bytes / 8;
+
+	if (least < need->least_bytes || most < need->most_bytes)
+		return -EOVERFLOW;
+	if (least < SIZE_MIN_BYTES)
+		least = SIZE_MIN_BYTES;
+	if (most < least)
+		most = least;
+	/* mkswap and loop think in pages; 64 KiB is the largest there is. */
+	ret->at_once = (least + 65535U) & ~(uint64_t)65535U;
+	ret->slow = (most + 65535U) & ~(uint64_t)65535U;
+	return 0;
+}
+
+/* What "auto" means here. */
+static void choose(struct swap_spec *spec, const struct sizes *size, const struct swap_host *host)
+{
+	bool zram = !check_zram(size->at_once, host, NULL);
+	bool file = !check_disk(size->slow, host, NULL);
+	bool below = file || !check_zram(size->slow, host, NULL);
+
+	if (host->foreign_free_bytes >= size->at_once) {
 		spec->kind = SWAP_EXISTING;
-	} else if (spec->slow && host->have_delay && !host->own_kind_active && (zram || file)) {
+	} else if (spec->slow && host->have_delay && !host->own_kind_active && below) {
 		spec->kind = SWAP_DELAY;
 		spec->delay_ms = DOCUMENT_DELAY_MS;
 	} else {
@@ -230,29 +255,26 @@ static void choose(struct swap_spec *spec, uint64_t size, const struct swap_host
 	}
 }
 
-int swap_decide(const struct swap_spec *spec, uint64_t needed_bytes, bool shared_ok,
+int swap_decide(const struct swap_spec *spec, const struct swap_need *need, bool shared_ok,
 		const struct swap_host *host, struct swap_spec *ret_resolved, struct fail *f)
 {
 	struct swap_spec out = *spec;
-	uint64_t size = needed_bytes + needed_bytes / 4;
-	int r = 0;
+	struct sizes size;
+	int r = plan_sizes(need, &size);
 
-	if (size < needed_bytes)
-		return fail_set(f, EOVERFLOW, "size of the swap");
-	if (size < SIZE_MIN_BYTES)
-		size = SIZE_MIN_BYTES;
-	/* mkswap and loop think in pages; 64 KiB is the largest there is. */
-	size = (size + 65535U) & ~(uint64_t)65535U;
+	if (r < 0)
+		return fail_set(f, -r, "size of the swap");
 	if (out.kind == SWAP_AUTO)
-		choose(&out, size, host);
+		choose(&out, &size, host);
 	if (out.kind == SWAP_EXISTING) {
 		if (!host->foreign_total_bytes)
 			return fail_say(f, ENOENT, "no swap is active");
-		if (host->foreign_free_bytes < needed_bytes)
-			return too_little(f, "free swap", needed_bytes, host->foreign_free_bytes);
+		if (host->foreign_free_bytes < need->least_bytes)
+			return too_little(f, "free swap", need->least_bytes,
+					  host->foreign_free_bytes);
 	} else if (out.kind != SWAP_NONE) {
 		if (!out.size_bytes)
-			out.size_bytes = size;
+			out.size_bytes = out.kind == SWAP_ZRAM ? size.at_once : size.slow;
 		r = may_add(&out, shared_ok, host, f);
 		if (!r)
 			r = check_device(&out, host, f);
@@ -300,13 +322,13 @@ static int look_at_host(struct swap_host *ret, struct fail *f)
 	return 0;
 }
 
-int swap_plan(const struct swap_spec *spec, uint64_t needed_bytes, bool shared_ok,
+int swap_plan(const struct swap_spec *spec, const struct swap_need *need, bool shared_ok,
 	      struct swap_spec *ret_resolved, struct fail *f)
 {
 	struct swap_host host = { 0 };
 	int r = look_at_host(&host, f);
 
-	return r ? r : swap_decide(spec, needed_bytes, shared_ok, &host, ret_resolved, f);
+	return r ? r : swap_decide(spec, need, shared_ok, &host, ret_resolved, f);
 }
 
 static int make_file_device(struct arena *a, uint64_t bytes, char ret_dev[PATH_MAX], struct fail *f)

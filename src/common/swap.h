@@ -50,8 +50,19 @@ struct swap_host {
 	uint64_t disk_free_bytes; /* where images go */
 	bool disk_is_memory;	  /* images would be in tmpfs or ramfs */
 };
+/*
+ * How much a load may swap: what cannot stay in memory, and what can have a slot at one time. On a slow
+ * device these differ, since a page that is being written, or was read again, has both: 8 threads with
+ * 288 MiB in 96 MiB and 241.6 MiB of swap behind dm-delay (50 ms) filled it with 70 MiB still in memory
+ * (7.3.4, 2026-12-01).
+ */
+struct swap_need {
+	uint64_t least_bytes;
+	uint64_t most_bytes;
+};
+
 /* The pure part of swap_plan(). */
-int swap_decide(const struct swap_spec *spec, uint64_t needed_bytes, bool shared_ok,
+int swap_decide(const struct swap_spec *spec, const struct swap_need *need, bool shared_ok,
 		const struct swap_host *host, struct swap_spec *ret_resolved, struct fail *f);
 
 struct swap_state {
@@ -68,10 +79,10 @@ struct swap_state {
 /* What is active now: total, free, and whether there is any. Reads /proc/swaps. */
 int swap_active(uint64_t *ret_total_bytes, uint64_t *ret_free_bytes);
 /* Decides without making anything (for the plan and --dry-run): resolves auto and the size
- * (@needed_bytes plus a quarter, at least 64 MiB), says in @f what is missing: -EPERM "needs
- * CAP_SYS_ADMIN for swapon", -EOPNOTSUPP "no device-mapper", -EEXIST "other swap is active …
- * --swap-shared-ok", -ENOSPC. */
-int swap_plan(const struct swap_spec *spec, uint64_t needed_bytes, bool shared_ok,
+ * (the least plus a quarter and at least 64 MiB; not on zram also the most plus an eighth), says in
+ * @f what is missing: -EPERM "needs CAP_SYS_ADMIN for swapon", -EOPNOTSUPP "no device-mapper",
+ * -EEXIST "other swap is active … --swap-shared-ok", -ENOSPC. */
+int swap_plan(const struct swap_spec *spec, const struct swap_need *need, bool shared_ok,
 	      struct swap_spec *ret_resolved, struct fail *f);
 /* Makes what swap_plan() resolved. */
 int swap_prepare(struct arena *a, const struct swap_spec *resolved, struct swap_state *ret,

@@ -82,13 +82,15 @@ struct decision {
 	enum swap_kind kind;
 	uint64_t size;
 	const char *says;
+	uint64_t most;
 };
 
 static void decide(const struct decision *d, const struct swap_host *host)
 {
 	struct swap_spec out = { SWAP_AUTO, 7, 7 };
 	struct fail f = { 0 };
-	int r = swap_decide(&d->spec, d->needed, d->shared_ok, host, &out, &f);
+	const struct swap_need need = { d->needed, d->most };
+	int r = swap_decide(&d->spec, &need, d->shared_ok, host, &out, &f);
 
 	print_message("%s: %s\n", d->name, f.what);
 	assert_int_equal(r, d->r);
@@ -116,6 +118,33 @@ static void sizes(void **state)
 		  SWAP_ZRAM,
 		  500 * MIB,
 		  NULL },
+		{ "all of it and an eighth where writing takes time",
+		  { SWAP_DELAY, 0, 0 },
+		  192 * MIB,
+		  false,
+		  0,
+		  SWAP_DELAY,
+		  324 * MIB,
+		  NULL,
+		  288 * MIB },
+		{ "not on zram",
+		  { SWAP_ZRAM, 0, 0 },
+		  192 * MIB,
+		  false,
+		  0,
+		  SWAP_ZRAM,
+		  240 * MIB,
+		  NULL,
+		  288 * MIB },
+		{ "nonsense, too",
+		  { SWAP_FILE, 0, 0 },
+		  MIB,
+		  false,
+		  -EOVERFLOW,
+		  0,
+		  0,
+		  NULL,
+		  UINT64_MAX },
 		{ "as asked",
 		  { SWAP_FILE, 10 * MIB, 0 },
 		  400 * MIB,
