@@ -82,13 +82,19 @@ run_lava() {
 	((code == 0)) || outcome 'not ok' lava-verdict "exit $code: $(tail -n 1 "$OUT/err")"
 }
 
+# What bears our name. /var/tmp is the host's in a guest, so it may hold other things of that name, a
+# checkout among them; what Squeeze makes there lies directly in it.
+traces() {
+	find /sys/fs/cgroup -type d -name 'squeeze-*'
+	tail -n +2 /proc/swaps
+	find /var/tmp -maxdepth 1 -name 'squeeze-*'
+	find /run/squeeze -type f -not -name '.*' 2>/dev/null || true
+}
+
 nothing_left() {
 	local left
-	left=$(
-		find /sys/fs/cgroup -type d -name 'squeeze-*'
-		tail -n +2 /proc/swaps
-		find /run/squeeze /var/tmp -name 'squeeze-*' 2>/dev/null || true
-	)
+	traces >"$OUT/after"
+	left=$(grep -vxF -f "$OUT/before" "$OUT/after" || true)
 	if [[ -z $left ]]; then
 		outcome ok nothing-left "no cgroup, swap or file of ours"
 	else
@@ -101,6 +107,7 @@ OUT=$(mktemp -d)
 readonly OUT PREFIX=$OUT/prefix
 readonly SHARE=$PREFIX/share/squeeze
 cmake --install "$BUILD" --prefix "$PREFIX" >"$OUT/install"
+traces >"$OUT/before"
 for dialect in ltp kselftest mmtests lava; do
 	"run_$dialect"
 	echo "# $dialect done, up $(cut -d' ' -f1 /proc/uptime) s"
