@@ -8,15 +8,15 @@
 
 readonly LAB_BUILDS=$LAB_CACHE/build
 readonly LAB_BUILD_BYTES=$((9 << 30))
+readonly -a LAB_BUILD_PROGRAMS=(make make gcc gcc flex flex bison bison bc bc patch patch xz xz-utils perl perl
+	/usr/include/libelf.h libelf-dev)
 
 # build_kernel VERSION NAME JOBS [PATCH]...
 build_kernel() {
 	local version=$1 name=$2 jobs=$3 tree
 	shift 3
 	build_check_patches "$@"
-	need_program make make gcc gcc flex flex bison bison bc bc patch patch xz xz-utils perl perl
-	[[ -e /usr/include/libelf.h ]] ||
-		die "$LAB_EX_MISSING" 'libelf.h is missing: install the Debian package libelf-dev'
+	need_program "${LAB_BUILD_PROGRAMS[@]}"
 	make_dir "$LAB_BUILDS"
 	lab_lock "$LAB_BUILDS/lock"
 	tree=$(build_tree "$version")

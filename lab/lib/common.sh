@@ -53,13 +53,26 @@ need_value() {
 	(($2 >= 2)) || usage_error "option '$1' needs a value"
 }
 
-# need_program PROGRAM PACKAGE [PROGRAM PACKAGE]...
+# What boots a guest, as need_program takes it.
+readonly -a LAB_GUEST_PROGRAMS=(qemu-system-x86_64 qemu-system-x86 busybox busybox-static cpio cpio
+	mke2fs e2fsprogs setpriv util-linux flock util-linux xz xz-utils zstd zstd)
+
+# need_program PROGRAM PACKAGE [PROGRAM PACKAGE]...: all that are missing are named at once, so that one
+# installation mends it.  A PROGRAM with a slash is a file that must exist.
 need_program() {
+	local -a programs=() packages=()
 	while (($#)); do
-		command -v "$1" >/dev/null ||
-			die "$LAB_EX_MISSING" "$1 is missing: install the Debian package $2"
+		if [[ $1 == */* ]]; then [[ -e $1 ]]; else command -v "$1" >/dev/null; fi || {
+			programs+=("$1")
+			[[ " ${packages[*]} " == *" $2 "* ]] || packages+=("$2")
+		}
 		shift 2
 	done
+	case ${#programs[@]} in
+	0) ;;
+	1) die "$LAB_EX_MISSING" "${programs[0]} is missing: install the Debian package ${packages[0]}" ;;
+	*) die "$LAB_EX_MISSING" "${programs[*]} are missing: install the Debian packages ${packages[*]}" ;;
+	esac
 }
 
 # parse_size TEXT: bytes on stdout; non-zero when TEXT is not a size.

@@ -94,9 +94,14 @@ proof_plan() {
 		"$mib MiB in the cache and $((total * PROOF_RUN_KIB / 1024 + 1)) MiB in $OUT"
 }
 
+# All that the proof needs, before anything is built: what is found missing after an hour costs the hour.
 # The commands are this tree's own programs.
 proof_check_programs() {
 	local program
+	local -a needed=(jq jq)
+	! proof_cells | cut -d'|' -f2 | grep -vx native >/dev/null || needed+=("${LAB_GUEST_PROGRAMS[@]}")
+	[[ -z $(proof_unbuilt) ]] || needed+=("${LAB_BUILD_PROGRAMS[@]}")
+	need_program "${needed[@]}"
 	while read -r program; do
 		command -v "$program" >/dev/null ||
 			die "$LAB_EX_MISSING" "$program is missing: build it (cmake --preset release && cmake --build --preset release)"
@@ -166,7 +171,6 @@ proof_main() {
 	local round rounds failed=0
 	proof_plan >&2
 	((DRY_RUN == 0)) || return 0
-	need_program jq jq
 	proof_check_programs
 	make_dir "$OUT"
 	OUT=$(readlink -f "$OUT")

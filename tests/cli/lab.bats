@@ -267,12 +267,19 @@ fails() {
 	[ "$(wc -l <"$FAKE_DIR/boots")" -eq 1 ]
 }
 
-@test "QEMU missing: 121 and the package" {
+# only_programs PROGRAM...: a folder with these and no others, for PATH.
+only_programs() {
+	local program
 	mkdir "$BATS_TEST_TMPDIR/bin"
-	for program in bash dirname cat awk sed readlink; do
-		ln -s "$(command -v $program)" "$BATS_TEST_TMPDIR/bin"
-	done
-	fails 121 "install the Debian package qemu-system-x86" \
+	for program; do ln -s "$(command -v "$program")" "$BATS_TEST_TMPDIR/bin"; done
+}
+
+@test "QEMU missing: 121 and the package" {
+	only_programs bash dirname cat awk sed readlink busybox cpio mke2fs setpriv flock xz zstd
+	fails 121 "qemu-system-x86_64 is missing: install the Debian package qemu-system-x86" \
+		env PATH="$BATS_TEST_TMPDIR/bin" "$BASH" "$lab/run" 9.9 -- true
+	rm "$BATS_TEST_TMPDIR"/bin/{setpriv,flock}
+	fails 121 "qemu-system-x86_64 setpriv flock are missing: install the Debian packages qemu-system-x86 util-linux" \
 		env PATH="$BATS_TEST_TMPDIR/bin" "$BASH" "$lab/run" 9.9 -- true
 }
 
@@ -364,6 +371,15 @@ proof() {
 	mkdir -p "$SQUEEZE_LAB_CACHE/build/9.9.3-1/obj"
 	proof --dry-run
 	[[ $stderr == *'3 kernels to build: about 28 minutes, 6444 MiB in the cache'* ]]
+}
+
+@test "proof: all that is missing is named at once, before anything is built" {
+	proof_table 'one | k | keep | 1 | pass 1 | 1 | | | TOOL pass'
+	echo 'kernel | k | 9.9 |' >>"$SQUEEZE_LAB_PROOF"
+	only_programs bash dirname cat awk sed readlink cut grep sort uniq wc cmp find jq
+	fails 121 "flex bison" env PATH="$BATS_TEST_TMPDIR/bin" "$BASH" "$lab/matrix" --proof --out "$BATS_TEST_TMPDIR/none"
+	[[ $stderr == *"install the Debian packages qemu-system-x86 busybox-static "*" flex bison bc "* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/none" ]
 }
 
 @test "proof: a cell that is not as wanted: exit 1, and it says which" {
