@@ -73,34 +73,35 @@ proof_pending() {
 	done
 }
 
-# proof_plan: what is to be done, and how long and how much it takes.
+# proof_plan: what is to be done, and how long and how much it takes. Sets BOOTS and BUILDS to how many there are.
 proof_plan() {
 	local pair kernel lru runs want seconds guest metrics command
-	local total=0 boots=0 time=0 builds mib=0 first=0
+	local total=0 time=0 mib=0 first=0
+	BOOTS=0
 	while IFS='|' read -r pair kernel lru runs want seconds guest metrics command; do
 		proof_pending
 		echo "$pair, $kernel, lru $lru: $LEFT of $runs runs of $seconds s, wanted: $want"
 		echo "    $command"
 		total=$((total + LEFT)) time=$((time + LEFT * seconds))
-		((LEFT == 0)) || [[ $kernel == native ]] || boots=$((boots + (runs > 9 ? 1 : LEFT)))
+		((LEFT == 0)) || [[ $kernel == native ]] || BOOTS=$((BOOTS + (runs > 9 ? 1 : LEFT)))
 	done < <(proof_cells)
-	builds=$(proof_unbuilt | wc -l)
-	if ((builds)); then
+	BUILDS=$(proof_unbuilt | wc -l)
+	if ((BUILDS)); then
 		first=$(proof_unbuilt | cut -d'|' -f2 | sort -u | proof_without_tree | wc -l)
-		time=$((time + builds * PROOF_BUILD_S + first * PROOF_FIRST_BUILD_S))
-		mib=$((builds * PROOF_KERNEL_MIB + first * PROOF_BUILD_GIB * 1024))
+		time=$((time + BUILDS * PROOF_BUILD_S + first * PROOF_FIRST_BUILD_S))
+		mib=$((BUILDS * PROOF_KERNEL_MIB + first * PROOF_BUILD_GIB * 1024))
 	fi
-	note "$total runs in $boots boots, $builds kernels to build: about $(((time + boots * PROOF_BOOT_S) / 60 + 1)) minutes," \
+	note "$total runs in $BOOTS boots, $BUILDS kernels to build: about $(((time + BOOTS * PROOF_BOOT_S) / 60 + 1)) minutes," \
 		"$mib MiB in the cache and $((total * PROOF_RUN_KIB / 1024 + 1)) MiB in $OUT"
 }
 
-# All that the proof needs, before anything is built: what is found missing after an hour costs the hour.
-# The commands are this tree's own programs.
+# proof_check_programs, after proof_plan: all that is needed for what is still to be done, before anything is built;
+# what is found missing after an hour costs the hour. The commands are this tree's own programs.
 proof_check_programs() {
 	local program
 	local -a needed=(jq jq)
-	! proof_cells | cut -d'|' -f2 | grep -vx native >/dev/null || needed+=("${LAB_GUEST_PROGRAMS[@]}")
-	[[ -z $(proof_unbuilt) ]] || needed+=("${LAB_BUILD_PROGRAMS[@]}")
+	((BOOTS == 0)) || needed+=("${LAB_GUEST_PROGRAMS[@]}")
+	((BUILDS == 0)) || needed+=("${LAB_BUILD_PROGRAMS[@]}")
 	need_program "${needed[@]}"
 	while read -r program; do
 		command -v "$program" >/dev/null ||

@@ -382,6 +382,17 @@ proof() {
 	[ ! -e "$BATS_TEST_TMPDIR/none" ]
 }
 
+@test "proof: results that are complete make the table without QEMU" {
+	local dir=$BATS_TEST_TMPDIR/out/one/k/keep/one
+	proof_table 'one | k | keep | 1 | pass 1 | 1 | | | TOOL pass'
+	mkdir -p "$dir"
+	echo '{"verdict": "pass", "host": {"kernel": "k"}}' >"$dir/run-1.json"
+	echo 0 >"$dir/run-1.exit"
+	only_programs bash dirname cat awk sed readlink cut grep sort uniq wc cmp find jq mkdir date
+	run -0 --separate-stderr env PATH="$BATS_TEST_TMPDIR/bin" "$BASH" "$lab/matrix" --proof --out "$BATS_TEST_TMPDIR/out"
+	[[ $output == *'| one | k | keep | pass in 1 of 1 | 1 pass |'* ]]
+}
+
 @test "proof: a cell that is not as wanted: exit 1, and it says which" {
 	proof_table 'one | native | keep | 2 | pass 2 | 9 | | | TOOL flip' 'two | native | keep | 1 | pass 1 | 9 | | | TOOL fail'
 	proof --pairs one
